@@ -1,0 +1,45 @@
+"""Bounds of what one task may carry, and the checks of what users send."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from kgsched.errors import InvalidValue
+
+MAX_NAME = 128
+MAX_KEY = 512
+MAX_JSON_BYTES = 1024 * 1024
+MAX_BATCH_ROWS = 500
+MAX_BATCH_BYTES = 4 * 1024 * 1024
+SPACE = re.compile(r"[a-z0-9_-]{1,64}")
+
+
+def check_text(kind: str, value: str, limit: int = MAX_NAME) -> str:
+    """The value, if it is text of 1 to `limit` characters that the database can store. Raises InvalidValue."""
+    if not isinstance(value, str) or not value:
+        raise InvalidValue(f"{kind} must be text of 1 to {limit} characters, not {value!r}")
+    if len(value) > limit:
+        raise InvalidValue(f"{kind} {value[:40]!r}… has {len(value)} characters; the limit is {limit}")
+    if any(0xD800 <= ord(char) <= 0xDFFF or char == "\0" for char in value):
+        raise InvalidValue(f"{kind} {ascii(value[:40])} holds a NUL or half of a surrogate pair")
+    return value
+
+
+def check_slug(kind: str, value: str) -> str:
+    """A space or schedule name: 1 to 64 of a-z, 0-9, `_`, `-`. Raises InvalidValue."""
+    if not isinstance(value, str) or not SPACE.fullmatch(value):
+        raise InvalidValue(f"{kind} {value!r} must be 1 to 64 of a-z, 0-9, '_' and '-'")
+    return value
+
+
+def to_json(kind: str, value: object, limit: int = MAX_JSON_BYTES) -> str:
+    """Compact JSON text with sorted keys. Raises InvalidValue when it is not JSON or over `limit` bytes."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+        size = len(text.encode("utf-8"))
+    except (TypeError, ValueError, RecursionError, UnicodeEncodeError) as error:
+        raise InvalidValue(f"{kind} is not JSON: {error}") from None
+    if size > limit:
+        raise InvalidValue(f"{kind} is {size} bytes of JSON; the limit is {limit}")
+    return text

@@ -1,0 +1,139 @@
+"""The error tree of kgsched.
+
+    KgschedError                     exit code 1
+    ├── UsageError                   the caller's input is wrong: exit code 2, nothing was changed
+    │   ├── InvalidValue             a value is not of its kind, or too long
+    │   ├── UnknownName              no such schedule, task, type, lane …; carries near misses
+    │   └── InvalidFile              a file with one or more mistakes, each with its line
+    ├── NotFound                     the task or schedule does not exist (any more)
+    ├── Conflict                     it exists, but its state or another request refuses this
+    ├── StoreError                   the database could not do it
+    │   ├── StorageConnectionError   not reachable, or the answer was lost: the outcome is unknown
+    │   ├── StorageConflict          a transient conflict that lasted longer than the quick retries
+    │   ├── ServerTooOld             older than the oldest supported server
+    │   └── SchemaTooNew             a newer kgsched wrote this database
+    ├── LocalDbError                 the managed Neo4j could not be brought up or down
+    ├── LeaseConflict                the claim is no longer ours
+    ├── SecurityError                refused on purpose
+    └── BudgetExceeded               a limit set by the user was reached
+
+    HandlerSignal                    raised by a handler to say what to do; never an error of kgsched
+    ├── Retry, Permanent, Snooze, Cancel
+
+Each message says what happened, to which thing, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class KgschedError(Exception):
+    """Root of all errors that kgsched raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(KgschedError):
+    """The caller's input is wrong; nothing was changed."""
+
+    exit_code = 2
+
+
+class InvalidValue(UsageError, ValueError):
+    """A value is not of its kind, out of range, or too long."""
+
+
+class UnknownName(UsageError):
+    """A name that does not exist, with the nearest names that do."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str] = (), remedy: str = "") -> None:
+        names = sorted(set(known))
+        near = get_close_matches(name, names, n=3, cutoff=0.6)
+        hint = f"; did you mean {' or '.join(repr(one) for one in near)}?" if near else ""
+        if not near and names:
+            hint = f"; known: {', '.join(names[:10])}{' …' if len(names) > 10 else ''}"
+        super().__init__(f"no {kind} named {name!r}{hint}{' ' + remedy if remedy else ''}")
+        self.kind, self.name, self.near = kind, name, near
+
+
+class InvalidFile(UsageError):
+    """A file with mistakes; all of them are reported, none of the file was applied."""
+
+    def __init__(self, path: str, problems: Iterable[tuple[int | None, str]]) -> None:
+        self.path, self.problems = path, tuple(problems)
+        lines = [f"{path}:{line}: {text}" if line else f"{path}: {text}" for line, text in self.problems]
+        super().__init__("\n".join(lines))
+
+
+class NotFound(KgschedError):
+    """The task or schedule does not exist, or does not exist any more."""
+
+
+class Conflict(KgschedError):
+    """It exists, but its state or another request refuses this."""
+
+
+class StoreError(KgschedError):
+    """The database could not do it."""
+
+
+class StorageConnectionError(StoreError):
+    """The database is not reachable, or its answer was lost: the outcome is unknown."""
+
+
+class StorageConflict(StoreError):
+    """A transient conflict that outlasted the quick retries."""
+
+
+class ServerTooOld(StoreError):
+    """The server is older than the oldest that kgsched supports."""
+
+
+class SchemaTooNew(StoreError):
+    """A newer kgsched wrote this database."""
+
+
+class LocalDbError(KgschedError):
+    """The managed Neo4j could not be brought up, reached or stopped."""
+
+
+class LeaseConflict(KgschedError):
+    """The claim that this write presented is no longer the current one."""
+
+
+class SecurityError(KgschedError):
+    """Refused on purpose."""
+
+
+class BudgetExceeded(KgschedError):
+    """A limit that the user set was reached."""
+
+
+class HandlerSignal(Exception):
+    """Raised by a handler to say what is to happen with its task."""
+
+
+class Retry(HandlerSignal):
+    """Try again, after `after` seconds if given, else after the type's backoff."""
+
+    def __init__(self, reason: str = "", *, after: float | None = None) -> None:
+        super().__init__(reason)
+        self.after = after
+
+
+class Permanent(HandlerSignal):
+    """No further attempt can succeed: the task ends as failed."""
+
+
+class Snooze(HandlerSignal):
+    """Not now: run again `after` seconds from now, without using up an attempt."""
+
+    def __init__(self, after: float, reason: str = "") -> None:
+        super().__init__(reason)
+        self.after = after
+
+
+class Cancel(HandlerSignal):
+    """The task has become pointless: it ends as cancelled."""
