@@ -61,7 +61,9 @@ class Settings(BaseSettings):
     schedules: Path | None = None
     research_feed: bool = Field(True, validation_alias=AliasChoices("KG_RESEARCH_FEED", "KGSCHED_RESEARCH_FEED"))
     research_feed_interval: int = Field(
-        1800, ge=1, validation_alias=AliasChoices("KG_RESEARCH_FEED_INTERVAL", "KGSCHED_RESEARCH_FEED_INTERVAL")
+        1800,
+        ge=1,
+        validation_alias=AliasChoices("KG_RESEARCH_FEED_INTERVAL", "KGSCHED_RESEARCH_FEED_INTERVAL"),
     )
     arxiv_rss_url: str = "https://rss.arxiv.org"
     arxiv_api_url: str = "https://export.arxiv.org"

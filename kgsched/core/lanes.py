@@ -35,6 +35,8 @@ EXTRACTION = Lane("extraction", reserved_share=0.25, timeout_ms=1_800_000)
 ENRICHMENT = Lane("enrichment", timeout_ms=300_000)
 MAINT = Lane("maint", cap=1, timeout_ms=600_000)
 
-LANES = {lane.name: lane for lane in (QUERIES, INGESTION, CONNECTORS, RESEARCH, WORLDVIEW, EXTRACTION, ENRICHMENT, MAINT)}
+LANES = {
+    lane.name: lane for lane in (QUERIES, INGESTION, CONNECTORS, RESEARCH, WORLDVIEW, EXTRACTION, ENRICHMENT, MAINT)
+}
 DEFAULT_LANE = INGESTION.name
 BEST_EFFORT = frozenset(name for name, lane in LANES.items() if lane.cap is not None)

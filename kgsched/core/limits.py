@@ -22,7 +22,7 @@ def check_text(kind: str, value: str, limit: int = MAX_NAME) -> str:
     if len(value) > limit:
         raise InvalidValue(f"{kind} {value[:40]!r}… has {len(value)} characters; the limit is {limit}")
     if any(0xD800 <= ord(char) <= 0xDFFF or char == "\0" for char in value):
-        raise InvalidValue(f"{kind} {ascii(value[:40])} holds a NUL or half of a surrogate pair")
+        raise InvalidValue(f"{kind} {value[:40]!a} holds a NUL or half of a surrogate pair")
     return value
 
 

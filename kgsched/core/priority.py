@@ -25,7 +25,9 @@ def parse_priority(value: str | int | None) -> int:
             return int(text)
     elif not isinstance(value, bool) and value in range(4):
         return value
-    raise InvalidValue(f"priority {value!r} is not one of {', '.join(NAMES)} (low) or 0, 1, 2, 3 (0 is the most urgent)")
+    raise InvalidValue(
+        f"priority {value!r} is not one of {', '.join(NAMES)} (low) or 0, 1, 2, 3 (0 is the most urgent)"
+    )
 
 
 def parse_weight(value: int) -> int:
