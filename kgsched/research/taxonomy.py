@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-STRONG, CLEAR, WEAK = 1.0, 0.7, 0.4
+STRONG, CLEAR, WEAK = 1.4, 1.0, 0.5
 
 DOMAINS: dict[str, dict[str, float]] = {
     "trading": {
@@ -192,14 +192,23 @@ def pattern(term: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_]){_JOINT.join([*first, plural])}(?![^\W_])")
 
 
-def matches(title: str, abstract: str, title_weight: float = 2.0) -> Iterator[Match]:
-    """Each term found, once; in the title it counts `title_weight` times, in title and abstract both counts add up."""
+def matches(title: str, abstract: str, title_weight: float = 2.0) -> list[Match]:
+    """Each term found, once; in the title it counts `title_weight` times, in title and abstract both counts add up.
+
+    A term that is part of a longer one found in its domain (`memory` of `agent memory`) does not count again.
+    """
     head, body = title.casefold(), abstract.casefold()
+    found = []
     for domain, term, weight in _terms():
-        found = pattern(term)
-        in_title, in_abstract = bool(found.search(head)), bool(found.search(body))
+        text = pattern(term)
+        in_title, in_abstract = bool(text.search(head)), bool(text.search(body))
         if in_title or in_abstract:
-            yield Match(domain, term, weight * (title_weight * in_title + in_abstract), in_title)
+            found.append(Match(domain, term, weight * (title_weight * in_title + in_abstract), in_title))
+    return [one for one in found if not any(_within(one, other) for other in found)]
+
+
+def _within(one: Match, other: Match) -> bool:
+    return one.domain == other.domain and one.term != other.term and f" {one.term} " in f" {other.term} "
 
 
 def _terms() -> Iterator[tuple[str, str, float]]:
