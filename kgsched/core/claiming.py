@@ -13,11 +13,12 @@ SPARE_FROM_SLOTS = 4
 
 @dataclass(frozen=True, slots=True)
 class TypeRule:
-    """What claiming needs to know of a type: its lane, its lease, and the part of the slots it may fill."""
+    """What claiming needs to know of a type: its lane, its lease and grace, and the part of the slots it may fill."""
 
     lane: str = DEFAULT_LANE
     lease_ms: int = 300_000
     max_share: float = 1.0
+    grace_ms: int = 60_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,15 @@
+// Gates with room and somebody waiting: what an admission that was lost in a crash still owes.
+// params: none
+// returns: gates [[space, key]]
+// mode: read
+MATCH (g:Gate) WHERE g.space IS NOT NULL AND g.key IS NOT NULL
+CALL (g) {
+  MATCH (t:Task {space: g.space, gate_held: g.key})
+  RETURN count(t) AS held
+}
+WITH g, held WHERE held < g.limit
+CALL (g) {
+  MATCH (t:Task {space: g.space, gate_waiting: g.key}) WHERE t.prio_bucket IS NOT NULL AND t.rank IS NOT NULL
+  RETURN t LIMIT 1
+}
+RETURN collect([g.space, g.key]) AS gates

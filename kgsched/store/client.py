@@ -1,0 +1,192 @@
+"""One connection pool to one database: statements by name, quick retries, errors translated at one place."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import structlog
+from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncTransaction, Query
+from neo4j.exceptions import (
+    AuthError,
+    ConfigurationError,
+    ConstraintError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
+
+from kgsched.errors import Conflict, KgschedError, ServerTooOld, StorageConflict, StorageConnectionError, StoreError
+from kgsched.store.queries import statement
+
+log = structlog.get_logger(__name__)
+
+OLDEST_SERVER = (5, 26, 10)
+QUICK_RETRIES = 40
+_QUICK_CODES = (
+    "DeadlockDetected",
+    "LockAcquisitionTimeout",
+    "LockClientStopped",
+    "EntityNotFound",
+    "Outdated",
+)
+_AWAY_CODES = (
+    "DatabaseUnavailable",
+    "NotALeader",
+    "NoThreadsAvailable",
+    "ForbiddenOnReadOnlyDatabase",
+    "DatabaseNotFound",
+)
+
+
+class UniqueViolation(Conflict):
+    """A uid, id, key or name that exists already."""
+
+
+def quick(error: Neo4jError) -> bool:
+    """Whether the same statement may simply be sent again at once."""
+    return any(code in (error.code or "") for code in _QUICK_CODES)
+
+
+def translate(error: Exception, doing: str) -> KgschedError:
+    """The error of kgsched for an error of the driver."""
+    if isinstance(error, ConstraintError):
+        return UniqueViolation(f"{doing}: {error.message}")
+    if isinstance(error, AuthError):
+        return StoreError(f"{doing}: the database refused the user or password; check KGSCHED_NEO4J_USER and _PASSWORD")
+    if isinstance(error, (ServiceUnavailable, SessionExpired, ConfigurationError, OSError)):
+        return StorageConnectionError(f"{doing}: the database does not answer ({error}); `kgsched doctor` tells more")
+    if isinstance(error, Neo4jError):
+        code = error.code or ""
+        if any(one in code for one in _AWAY_CODES) or "AuthorizationExpired" in code:
+            return StorageConnectionError(f"{doing}: the database is not ready ({code})")
+        if quick(error):
+            return StorageConflict(f"{doing}: {code} lasted over {QUICK_RETRIES} tries")
+        return StoreError(f"{doing}: {code}: {error.message}")
+    if isinstance(error, DriverError):
+        return StorageConnectionError(f"{doing}: {error}")
+    return StoreError(f"{doing}: {error}")
+
+
+class Client:
+    """Runs statements. Bound to the event loop that first uses it; one session a call, so calls may overlap."""
+
+    def __init__(
+        self, uri: str, user: str, password: str, database: str = "neo4j", *, pool: int = 16, timeout: float = 30.0
+    ) -> None:
+        self.uri, self.user, self.database, self._timeout = uri, user, database, timeout
+        self._prefix = ""
+        try:
+            self._driver: AsyncDriver = AsyncGraphDatabase.driver(
+                uri,
+                auth=(user, password),
+                max_connection_pool_size=pool,
+                connection_timeout=10.0,
+                connection_acquisition_timeout=30.0,
+                liveness_check_timeout=10.0,
+                notifications_min_severity="OFF",
+                disable_auto_commit_retries=True,
+                user_agent="kgsched",
+            )
+        except (ConfigurationError, ValueError) as error:
+            raise StoreError(f"KGSCHED_NEO4J_URI {uri!r} is not usable: {error}") from None
+
+    async def verify(self) -> tuple[str, str]:
+        """Version and edition of the server. Raises ServerTooOld, StorageConnectionError or StoreError."""
+        row = (await self.run("cluster/components"))[0]
+        version, edition = str(row["version"]), str(row["edition"])
+        numbers = tuple(int(part) for part in version.split("-", maxsplit=1)[0].split(".")[:3] if part.isdigit())
+        if numbers < OLDEST_SERVER:
+            oldest = ".".join(map(str, OLDEST_SERVER))
+            raise ServerTooOld(
+                f"Neo4j {version} at {self.uri} is older than {oldest}, the oldest that kgsched supports"
+            )
+        if edition != "community":
+            # other runtimes may keep values that were read before a lock was taken
+            self._prefix = "CYPHER runtime=slotted "
+        return version, edition
+
+    async def run(self, name: str, /, *, timeout: float | None = None, **params: Any) -> list[dict[str, Any]]:
+        """Run the statement `noun/verb` as one auto-commit transaction and return its rows.
+
+        Deadlocks and the like are tried again at once. Raises StorageConnectionError when the outcome is unknown.
+        """
+        one = statement(name)
+        text = one.text if one.mode == "schema" else self._prefix + one.text
+        query = Query(text, timeout=timeout or self._timeout)
+        access = READ_ACCESS if one.reads_only else WRITE_ACCESS
+        for attempt in range(QUICK_RETRIES):
+            try:
+                async with self._driver.session(database=self.database, default_access_mode=access) as session:
+                    result = await session.run(query, params)
+                    return await result.data()
+            except Neo4jError as error:
+                if not quick(error) or attempt == QUICK_RETRIES - 1:
+                    raise translate(error, name) from error
+                log.debug("quick retry", statement=name, code=error.code, attempt=attempt)
+                await asyncio.sleep(random.uniform(0.0, 0.01) * min(attempt + 1, 20))
+            except (DriverError, OSError) as error:
+                raise translate(error, name) from error
+        raise AssertionError("unreachable")
+
+    async def read(self, cypher: str, params: Mapping[str, Any], timeout: float) -> list[dict[str, Any]]:
+        """Rows of a user's read statement; writes are refused by the server."""
+        try:
+            async with self._driver.session(database=self.database, default_access_mode=READ_ACCESS) as session:
+                result = await session.run(Query(cypher, timeout=timeout), dict(params))
+                return await result.data()
+        except (Neo4jError, DriverError, OSError) as error:
+            raise translate(error, "query") from error
+
+    @asynccontextmanager
+    async def transaction(self, timeout: float = 30.0) -> AsyncIterator[OpenTransaction]:
+        """An explicit transaction: committed at the end of the block, rolled back when the block raises.
+
+        Raises StorageConnectionError when the answer to the commit is lost.
+        """
+        session = self._driver.session(database=self.database, default_access_mode=WRITE_ACCESS)
+        try:
+            async with session:
+                inner = await session.begin_transaction(timeout=timeout)
+                async with inner:
+                    yield OpenTransaction(inner, self._prefix)
+                    if not inner.closed():
+                        await inner.commit()
+        except (Neo4jError, DriverError, OSError) as error:
+            raise translate(error, "transaction") from error
+
+    def raw_session(self, *, read: bool, fetch_size: int = 1000) -> Any:
+        """A driver session, for the guarded reader alone."""
+        access = READ_ACCESS if read else WRITE_ACCESS
+        return self._driver.session(database=self.database, default_access_mode=access, fetch_size=fetch_size)
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+
+class OpenTransaction:
+    """A transaction that is open: the user's Cypher, or a statement of kgsched by name."""
+
+    def __init__(self, inner: AsyncTransaction, prefix: str) -> None:
+        self._inner, self._prefix = inner, prefix
+
+    async def run(self, cypher: str, /, **params: Any) -> list[dict[str, Any]]:
+        try:
+            result = await self._inner.run(cypher, params)
+            return await result.data()
+        except (Neo4jError, DriverError, OSError) as error:
+            raise translate(error, "statement in a transaction") from error
+
+    async def named(self, name: str, /, **params: Any) -> list[dict[str, Any]]:
+        try:
+            result = await self._inner.run(self._prefix + statement(name).text, params)
+            return await result.data()
+        except (Neo4jError, DriverError, OSError) as error:
+            raise translate(error, name) from error
+
+    async def rollback(self) -> None:
+        await self._inner.rollback()
