@@ -20,7 +20,7 @@ from kgsched.core.times import show_instant, to_millis
 from kgsched.errors import Retry
 from kgsched.research.http import RATE_PAUSE, refuse_bad_status, user_agent
 from kgsched.research.paper import Author, Paper, parse_identifier, tidy
-from kgsched.research.throttle import Throttle
+from kgsched.research.throttle import Throttle, is_loopback
 
 PAGE = 100
 MOST = 2000
@@ -32,7 +32,7 @@ class _PoliteSession(requests.Session):
     def __init__(self, settings: Settings, throttle: Throttle) -> None:
         super().__init__()
         self._name, self._throttle = user_agent(settings), throttle
-        self.trust_env = False
+        self.trust_env = not is_loopback(settings.arxiv_api_url)
 
     def get(self, url: str | bytes, params: Any = None, **options: Any) -> requests.Response:
         headers = {"User-Agent": self._name, "Accept": "application/atom+xml"}

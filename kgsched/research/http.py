@@ -43,11 +43,12 @@ def user_agent(settings: Settings) -> str:
 
 
 def new_client(settings: Settings) -> httpx.AsyncClient:
-    """A client with one connection, a timeout and a name."""
+    """A client with one connection, a timeout and a name; loopback goes past any proxy."""
     return httpx.AsyncClient(
         timeout=TIMEOUT,
         limits=httpx.Limits(max_connections=1),
         headers={"User-Agent": user_agent(settings)},
+        mounts={"all://127.0.0.1": None, "all://localhost": None},
         follow_redirects=True,
         max_redirects=5,
     )
