@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
 import httpx
 
 from kgsched.config import Settings
-from kgsched.core.times import to_millis
+from kgsched.core.http_error import parse_retry_after
 from kgsched.errors import Permanent, Retry
 from kgsched.research.throttle import Throttle
 
@@ -90,20 +89,7 @@ def refuse_bad_status(throttle: Throttle, url: str, status: int, headers: Mappin
     raise Permanent(f"{url} answered {status}")
 
 
-def retry_after(value: str | None, now: float | None = None) -> float | None:
-    """Seconds of a Retry-After header, from 0 to a day; None when it cannot be read.
-
-    It holds seconds or an HTTP-date (RFC 9110, section 10.2.3).
-    """
-    if value is None:
-        return None
-    text = value.strip()
-    if text.isascii() and text.isdigit():
-        seconds = float(text[:12])
-    else:
-        try:
-            moment = to_millis(parsedate_to_datetime(text)) / 1000
-        except (ValueError, OverflowError):
-            return None
-        seconds = moment - (time.time() if now is None else now)
-    return min(max(seconds, 0.0), LONGEST_PAUSE)
+def retry_after(value: str | None) -> float | None:
+    """Seconds of a Retry-After header, from 0 to a day; None when there is none that can be read."""
+    millis = None if value is None else parse_retry_after(value, datetime.now(UTC))
+    return None if millis is None else min(millis / 1000, LONGEST_PAUSE)
