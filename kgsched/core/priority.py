@@ -23,7 +23,7 @@ def parse_priority(value: str | int | None) -> int:
             return _WORDS[text]
         if text in {"0", "1", "2", "3"}:
             return int(text)
-    elif not isinstance(value, bool) and value in range(4):
+    elif isinstance(value, int) and not isinstance(value, bool) and value in range(4):
         return value
     raise InvalidValue(
         f"priority {value!r} is not one of {', '.join(NAMES)} (low) or 0, 1, 2, 3 (0 is the most urgent)"
