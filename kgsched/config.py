@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     neo4j_heap: str = "512m"
     neo4j_pagecache: str = "128m"
     neo4j_ready_timeout: float = Field(300.0, gt=0)
+    neo4j_port: int | None = Field(None, ge=1, le=65535, description="of the managed Neo4j; a free one if unset")
 
     # queue
     space: str = Field("default", pattern=r"^[a-z0-9_-]{1,64}$")

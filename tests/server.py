@@ -1,0 +1,58 @@
+"""The database that the tests use: a managed server of their own, or the one KGSCHED_TEST_NEO4J_URI names."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from neo4j import GraphDatabase
+from neo4j.exceptions import DriverError, Neo4jError
+
+from kgsched.config import Settings
+from kgsched.errors import StorageConnectionError
+from kgsched.localdb import ManagedServer, ServerAddress
+
+
+def probe(uri: str, user: str, password: str, database: str) -> None:
+    """A login and one query."""
+    try:
+        with GraphDatabase.driver(uri, auth=(user, password)) as driver:
+            driver.execute_query("RETURN 1", database_=database)
+    except (DriverError, Neo4jError) as error:
+        raise StorageConnectionError(str(error)) from error
+
+
+def local_settings(home: Path, **more: object) -> Settings:
+    """Settings of a managed server in `home`, of the version that the test run is for."""
+    version = os.environ.get("KGSCHED_NEO4J_VERSION")
+    chosen = {"neo4j_version": version} if version else {}
+    return Settings(home=home, **{**chosen, **more})  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def neo4j_server() -> Iterator[ServerAddress]:
+    """A server for the whole session; with KGSCHED_TEST_NEO4J_URI (_USER, _PASSWORD) that one instead."""
+    if uri := os.environ.get("KGSCHED_TEST_NEO4J_URI"):
+        yield _given(uri)
+        return
+    with tempfile.TemporaryDirectory(prefix="kgsched-test-", ignore_cleanup_errors=True) as folder:
+        lines: list[str] = []
+        with ManagedServer(local_settings(Path(folder)), probe, lines.append).hold() as address:
+            yield address
+
+
+def _given(uri: str) -> ServerAddress:
+    return ServerAddress(
+        uri=uri,
+        user=os.environ.get("KGSCHED_TEST_NEO4J_USER", "neo4j"),
+        password=os.environ.get("KGSCHED_TEST_NEO4J_PASSWORD", ""),
+        database=os.environ.get("KGSCHED_TEST_NEO4J_DATABASE", "neo4j"),
+        instance="given",
+        pid=0,
+        version=os.environ.get("KGSCHED_NEO4J_VERSION", ""),
+        home=Path(),
+        started_by_us=False,
+    )
