@@ -4,13 +4,12 @@
 // returns: reaped [[uid, status, worker_id, token, space, schedule]], gates [[space, key]] to admit
 // mode: write
 CALL () {
-  MATCH (t:Task) WHERE t.lease_expires_at < timestamp()
-  WITH t WHERE t.lease_expires_at < timestamp() - coalesce(t.grace_ms, $grace_ms)
+  MATCH (t:Task) WHERE t.lease_expires_at < timestamp() AND t.lease_expires_at + coalesce(t.grace_ms, $grace_ms) < timestamp()
   WITH t ORDER BY t.lease_expires_at LIMIT $n
   WITH t ORDER BY t.uid
   SET t.lock_v = 0
   WITH t, t.claim_token AS token, coalesce(t.crashes, 0) AS crashes, timestamp() AS now
-  WHERE t.status = 'running' AND t.lease_expires_at < timestamp() - coalesce(t.grace_ms, $grace_ms)
+  WHERE t.status = 'running' AND t.lease_expires_at + coalesce(t.grace_ms, $grace_ms) < timestamp()
   WITH t, token, crashes, now, CASE WHEN t.cancel_requested_at IS NOT NULL THEN 'cancelled'
        WHEN t.attempts >= t.max_attempts THEN 'dead_letter' ELSE 'pending' END AS status
   SET t.status = status, t.last_error = 'worker lost', t.last_token = token, t.last_outcome = 'reaped', t.crashes = crashes + 1,

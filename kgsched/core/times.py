@@ -9,7 +9,8 @@ from kgsched.errors import InvalidValue
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
+_DURATION = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)(ms|s|m|h|d|w)")
+_HOUR_24 = re.compile(r"[T ]24")
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 MAX_INSTANT = (datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
@@ -40,6 +41,8 @@ def parse_instant(text: str) -> tuple[int, bool]:
         moment = datetime.fromisoformat(text.strip())
         if "T" not in text and " " not in text.strip():
             raise ValueError("a date without a time")
+        if _HOUR_24.search(text):
+            raise ValueError("the hour must be 0 to 23")  # newer Pythons read it as the next day
         millis = to_millis(moment)
     except (ValueError, OverflowError) as error:
         raise InvalidValue(f"{text!r} is not an instant like 2026-11-30T21:00:00Z ({error})") from None
@@ -53,7 +56,7 @@ def parse_duration(value: str | int | float) -> int:
     if isinstance(value, bool):
         raise InvalidValue(f"{value!r} is not a duration like 30s, 15m, 1h30m or 2d")
     text = str(value).strip().lower()
-    if re.fullmatch(r"\d+(?:\.\d+)?", text):
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text):
         text += "s"
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:

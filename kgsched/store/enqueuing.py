@@ -1,0 +1,227 @@
+"""Enqueue: four statements, chosen by what the rows need, all safe to repeat with the same uids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from kgsched.core.lanes import BEST_EFFORT
+from kgsched.core.limits import MAX_BATCH_BYTES, MAX_BATCH_ROWS
+from kgsched.core.states import Status
+from kgsched.core.task import Answer, Enqueued, NewTask
+from kgsched.errors import Conflict, NotFound, StorageConflict, StorageConnectionError
+from kgsched.ports import Transaction
+from kgsched.store.client import Client, UniqueViolation
+from kgsched.store.gates import Gates, shard
+
+_TRIES = 8
+
+
+def batches(tasks: Sequence[NewTask]) -> Iterator[list[NewTask]]:
+    """Batches bounded in rows and in bytes, in order."""
+    batch: list[NewTask] = []
+    size = 0
+    for task in tasks:
+        weight = len(task.payload.encode("utf-8")) + 1024
+        if batch and (len(batch) >= MAX_BATCH_ROWS or size + weight > MAX_BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(task)
+        size += weight
+    if batch:
+        yield batch
+
+
+def _row(task: NewTask) -> dict[str, Any]:
+    row = asdict(task)
+    row["after"] = [{"uid": one.uid, "on_failure": one.on_failure.value} for one in task.after]
+    return row
+
+
+def _nobody() -> dict[str, Enqueued]:
+    return {}
+
+
+def _needs_edges(task: NewTask) -> bool:
+    return bool(task.after) or task.spawned_by is not None
+
+
+class Enqueuing:
+    """Enqueues tasks. A batch is one transaction; several batches are not."""
+
+    def __init__(self, client: Client, gates: Gates) -> None:
+        self._client, self._gates = client, gates
+
+    async def enqueue(self, tasks: Sequence[NewTask], *, tx: Transaction | None = None) -> list[Enqueued]:
+        """Enqueue tasks and say, in the same order, which task stands for each.
+
+        An id or live key that exists with the same type and payload counts as enqueued. Raises Conflict when it is
+        another task, NotFound when a task waited for does not exist. In a transaction of the user's no lock is taken.
+        """
+        done: dict[str, Enqueued] = {}
+        if tx is not None:
+            for batch in batches(tasks):
+                done |= await self._enqueue_in(tx, batch)
+            return [done[task.uid] for task in tasks]
+        gated = [task for task in tasks if task.gate is not None]
+        plain = [task for task in tasks if not _needs_edges(task) and task.key is None]
+        keyed = [task for task in tasks if not _needs_edges(task) and task.key is not None]
+        edged = sorted((task for task in tasks if _needs_edges(task)), key=lambda task: task.uid)
+        for batch in batches(plain):
+            done |= await self._repeat(self._enqueue, batch)
+        for batch in batches(keyed):
+            done |= await self._repeat(self._enqueue_keyed, batch)
+        for batch in batches(edged):
+            done |= await self._repeat(self._enqueue_with_edges, batch)
+        await self._gates.admit((task.space, task.gate) for task in gated if task.gate)
+        return [done[task.uid] for task in tasks]
+
+    async def _repeat(self, send: Any, batch: list[NewTask]) -> dict[str, Enqueued]:
+        """A lost answer is asked again with the same uids: what was written the first time is found."""
+        for attempt in range(3):
+            try:
+                result: dict[str, Enqueued] = await send(batch)
+                return result
+            except StorageConnectionError:
+                if attempt == 2:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def _enqueue(self, batch: list[NewTask]) -> dict[str, Enqueued]:
+        left, done = batch, _nobody()
+        for _ in range(_TRIES):
+            if not left:
+                return done
+            try:
+                await self._client.run("tasks/enqueue", rows=[_row(task) for task in left])
+            except UniqueViolation:
+                known = await self._existing(left)
+                done |= known
+                left = [task for task in left if task.uid not in known]
+            else:
+                return done | {task.uid: _created(task) for task in left}
+        raise StorageConflict(f"enqueue of {len(left)} tasks: their ids keep coming and going; try again")
+
+    async def _enqueue_keyed(self, batch: list[NewTask]) -> dict[str, Enqueued]:
+        left, done = {task.uid: task for task in batch}, _nobody()
+        for _ in range(_TRIES):
+            try:
+                rows = await self._client.run("tasks/enqueue_keyed", rows=[_row(task) for task in left.values()])
+            except UniqueViolation:
+                known = await self._existing(list(left.values()))
+                done |= known
+                left = {uid: task for uid, task in left.items() if uid not in known}
+                rows = []
+            for row in rows:
+                if row["answer"] == "conflict":
+                    raise _conflict("key", left[row["asked"]], row["id"])
+                if row["answer"] != "retry":
+                    answer = Answer(row["answer"])
+                    done[row["asked"]] = Enqueued(row["uid"], row["id"], answer, Status(row["status"]))
+                    del left[row["asked"]]
+            if not left:
+                return done
+        raise StorageConflict(f"enqueue of {len(left)} tasks: the tasks that hold their keys keep ending; try again")
+
+    async def _enqueue_with_edges(self, batch: list[NewTask]) -> dict[str, Enqueued]:
+        left, done = batch, _nobody()
+        for _ in range(_TRIES):
+            if not left:
+                return done
+            own = {task.uid for task in left}
+            parents = sorted({uid for task in left for uid in _parents(task)} - own)
+            try:
+                rows = await self._client.run(
+                    "tasks/enqueue_with_edges",
+                    rows=[_row(task) for task in left],
+                    parents=parents,
+                    best_effort=sorted(BEST_EFFORT),
+                    shard=shard(),
+                )
+            except UniqueViolation:
+                known = await self._existing(left)
+                done |= known
+                left = [_renamed(task, known) for task in left if task.uid not in known]
+                continue
+            row = rows[0]
+            _refuse(row, left)
+            await self._gates.admit(row["gates"])
+            statuses = {uid: Status(status) for uid, status, _ in row["tasks"]}
+            return done | {task.uid: _created(task, statuses.get(task.uid)) for task in left}
+        raise StorageConflict(f"enqueue of {len(left)} tasks: their ids keep coming and going; try again")
+
+    async def _enqueue_in(self, tx: Transaction, batch: list[NewTask]) -> dict[str, Enqueued]:
+        rows = await tx.named("tasks/find_existing", rows=[_row(task) for task in batch])
+        done = _recognise(batch, rows)
+        left = [_renamed(task, done) for task in batch if task.uid not in done]
+        plain = [_row(task) for task in left if not _needs_edges(task)]
+        if plain:
+            await tx.named("tasks/enqueue", rows=plain)
+        edged = [
+            _row(task) | {"after": [f"{one.uid} {one.on_failure.value}" for one in task.after]}
+            for task in sorted(left, key=lambda task: task.uid)
+            if _needs_edges(task)
+        ]
+        if edged:
+            missing = (await tx.named("tasks/enqueue_unsettled", rows=edged))[0]["missing"]
+            own = {task.uid for task in batch}
+            if gone := [uid for uid in missing if uid not in own]:
+                raise NotFound(f"cannot enqueue: it waits for tasks that do not exist: {', '.join(gone)}")
+        return done | {task.uid: _created(task) for task in left}
+
+    async def _existing(self, batch: list[NewTask]) -> dict[str, Enqueued]:
+        rows = await self._client.run("tasks/find_existing", rows=[_row(task) for task in batch])
+        return _recognise(batch, rows)
+
+
+def _recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict[str, Enqueued]:
+    tasks = {task.uid: task for task in batch}
+    known: dict[str, Enqueued] = {}
+    for row in rows:
+        task = tasks[row["asked"]]
+        own = row["uid"] == task.uid
+        if not own and (row["type"] != task.type or row["payload"] != task.payload):
+            raise _conflict(row["by"], task, row["id"])
+        if own or task.uid not in known:
+            answer = Answer.CREATED if own else Answer.EXISTING
+            known[task.uid] = Enqueued(row["uid"], row["id"], answer, Status(row["status"]))
+    return known
+
+
+def _conflict(by: str, task: NewTask, holder: str) -> Conflict:
+    what = f"key {task.key!r}" if by == "key" else f"id {task.id or task.uid!r}"
+    return Conflict(
+        f"{what} belongs to task {holder!r}, which has another type or payload; "
+        f"use another {by}, or cancel that task first"
+    )
+
+
+def _renamed(task: NewTask, known: dict[str, Enqueued]) -> NewTask:
+    """The task, waiting for those that stand for what it named."""
+    after = tuple(replace(one, uid=known[one.uid].uid) if one.uid in known else one for one in task.after)
+    return task if after == task.after else replace(task, after=after)
+
+
+def _parents(task: NewTask) -> set[str]:
+    uids = {one.uid for one in task.after}
+    return uids | {task.spawned_by} if task.spawned_by else uids
+
+
+def _created(task: NewTask, status: Status | None = None) -> Enqueued:
+    return Enqueued(task.uid, task.id or task.uid, Answer.CREATED, status)
+
+
+def _refuse(row: dict[str, Any], batch: list[NewTask]) -> None:
+    if row["missing"]:
+        raise NotFound(f"cannot enqueue: it waits for tasks that do not exist: {', '.join(row['missing'])}")
+    if row["best_effort"]:
+        raise Conflict(
+            f"cannot wait for {', '.join(row['best_effort'])}: nothing may wait for a task in a best-effort lane "
+            f"({', '.join(sorted(BEST_EFFORT))})"
+        )
+    if row["misplaced"]:
+        raise Conflict(
+            f"the uids of {', '.join(row['misplaced'])} do not come after those that they wait for: "
+            f"make uids with the parents at hand ({len(batch)} rows, nothing was written)"
+        )

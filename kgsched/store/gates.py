@@ -1,0 +1,48 @@
+"""Gates: concurrency keys. Only admission makes a gated task ready."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import structlog
+
+from kgsched.errors import StoreError
+from kgsched.store.client import Client
+
+log = structlog.get_logger(__name__)
+
+
+class Gates:
+    """Opens gates and lets waiting tasks through."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def open(self, gates: Sequence[tuple[str, str, int]]) -> None:
+        """Make gates of (space, key, limit), or change their limits."""
+        rows = [{"space": space, "key": key, "limit": limit} for space, key, limit in gates]
+        await self._client.run("gates/open", gates=rows)
+
+    async def admit(self, gates: Iterable[Sequence[str] | None]) -> int:
+        """Let the next tasks through; return how many. What fails here is owed by the admission sweep."""
+        pairs = sorted({(gate[0], gate[1]) for gate in gates if gate})
+        if not pairs:
+            return 0
+        try:
+            rows = await self._client.run("gates/admit", gates=[list(pair) for pair in pairs])
+        except StoreError as error:
+            log.warning("admission is left to the sweep", gates=len(pairs), error=str(error))
+            return 0
+        return sum(len(row["admitted"]) for row in rows)
+
+    async def due(self) -> list[Any]:
+        """Gates with room and somebody waiting."""
+        rows = await self._client.run("gates/due")
+        return list(rows[0]["gates"]) if rows else []
+
+
+def shard() -> str:
+    """One of the sixteen counters of a cell, so that those who count seldom wait for one another."""
+    return f"{random.randrange(16):x}"
