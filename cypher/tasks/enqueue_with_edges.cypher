@@ -24,9 +24,10 @@ WITH missing, best_effort, misplaced, CASE WHEN missing + best_effort + misplace
 CALL (rows) {
   UNWIND range(0, size(rows) - 1) AS place
   WITH rows[place] AS r, place, timestamp() AS now
+  WITH r, place, now, coalesce(r.eta, now + r.delay_ms) AS eta
   CREATE (t:Task {uid: r.uid, id: coalesce(r.id, r.uid), space: r.space, type: r.type, lane: r.lane,
     prio_bucket: r.prio_bucket, weight: r.weight, rank: (400 - r.weight) * 10000000000000000 + now * 1000 + place,
-    payload: r.payload, source: r.source, gate: r.gate, trace: r.trace, eta: r.eta, key: r.key,
+    payload: r.payload, source: r.source, gate: r.gate, trace: r.trace, eta: eta, key: r.key,
     live_key: CASE WHEN r.key IS NOT NULL THEN 'u:' + r.space + ':' + r.key END,
     attempts: 0, claims: 0, max_attempts: r.max_attempts, enqueued_at: now, lock_v: 0, status: 'blocked'})
   RETURN collect(t) AS tasks

@@ -20,8 +20,9 @@ MAX_ATTEMPTS = 1000
 class EnqueueRequest:
     """One task to enqueue.
 
-    eta: epoch ms, a datetime (naive is UTC) or ISO 8601 text. delay: seconds or text like `90s`, from now.
-    after: ids or uids of tasks that must complete first. on_failure: what happens to this task when one of them ends badly.
+    eta: epoch ms, a datetime (naive is UTC) or ISO 8601 text. delay: seconds or text like `90s`, from the
+    database's now.
+    after: ids or uids of tasks that must complete first. on_failure: what a bad end of one of them does to this task.
     """
 
     type: str
@@ -56,13 +57,13 @@ class EnqueueRequest:
         if isinstance(self.after, str) or any(not isinstance(one, str) or not one for one in self.after):
             raise InvalidValue(f"after {self.after!r} is not a list of task ids")
         read_eta(self.eta)
+        if self.delay is not None:
+            parse_duration(self.delay)
 
-    def row(self, *, uid: str, space: str, lane: str, max_attempts: int, now: int, parents: Sequence[str]) -> NewTask:
+    def row(self, *, uid: str, space: str, lane: str, max_attempts: int, parents: Sequence[str]) -> NewTask:
         """The row to enqueue. `parents` are the uids that `after` names; doubles count once."""
         self.check()
         eta, _ = read_eta(self.eta)
-        if self.delay is not None:
-            eta = now + parse_duration(self.delay)
         on_failure = OnFailure(self.on_failure)
         return NewTask(
             uid=uid,
@@ -74,6 +75,7 @@ class EnqueueRequest:
             prio_bucket=parse_priority(self.priority),
             weight=self.weight,
             eta=eta,
+            delay_ms=None if self.delay is None else parse_duration(self.delay),
             max_attempts=self.max_attempts or max_attempts,
             source=self.source,
             key=self.key,

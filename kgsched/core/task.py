@@ -28,7 +28,10 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """A task to enqueue. `payload` is JSON text, `eta` epoch ms, `key` unique among live tasks of the space."""
+    """A task to enqueue.
+
+    payload: JSON text. eta: epoch ms, or delay_ms from the database's now. key: unique among live tasks of the space.
+    """
 
     uid: str
     type: str
@@ -39,6 +42,7 @@ class NewTask:
     prio_bucket: int = NORMAL
     weight: int = 0
     eta: int | None = None
+    delay_ms: int | None = None
     max_attempts: int = 3
     source: str | None = None
     key: str | None = None
