@@ -11,7 +11,7 @@ import pytest
 from neo4j import GraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
 
-from kgsched.config import Settings
+from kgsched.config import Settings, load_settings
 from kgsched.errors import StorageConnectionError
 from kgsched.localdb import ManagedServer, ServerAddress
 
@@ -28,8 +28,7 @@ def probe(uri: str, user: str, password: str, database: str) -> None:
 def local_settings(home: Path, **more: object) -> Settings:
     """Settings of a managed server in `home`, of the version that the test run is for."""
     version = os.environ.get("KGSCHED_NEO4J_VERSION")
-    chosen = {"neo4j_version": version} if version else {}
-    return Settings(home=home, **{**chosen, **more})  # type: ignore[arg-type]
+    return load_settings(home=home, **{"neo4j_version": version, **more})
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import httpx
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from kgsched.errors import LocalDbError
 from kgsched.localdb.lockfile import Jar
@@ -73,7 +73,7 @@ def _fetch_in_parallel(
 def _fetch(client: httpx.Client, base: str, jar: Jar, folder: Path) -> None:
     retrying = Retrying(
         stop=stop_after_attempt(TRIES),
-        wait=wait_exponential_jitter(initial=0.2, max=2.0, jitter=0.2),
+        wait=wait_exponential(multiplier=0.2, max=2.0) + wait_random(0.0, 0.2),
         retry=retry_if_exception(_worth_another_try),
         reraise=True,
     )
@@ -109,7 +109,7 @@ def _worth_another_try(error: BaseException) -> bool:
 def _has_size(path: Path, size: int) -> bool:
     try:
         return path.stat().st_size == size
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 

@@ -97,8 +97,8 @@ class LineFolder:
 
     def prepare(self) -> None:
         """Make the folder ready for a first or a later start; a first one gets a random password."""
-        for name in ("conf", "data/dbms", "logs", "import-empty"):
-            (self.path / name).mkdir(parents=True, exist_ok=True, mode=0o700)
+        for name in (".", "conf", "data", "data/dbms", "logs", "import-empty"):
+            (self.path / name).mkdir(exist_ok=True, mode=0o700)
         if self.password_file.exists():
             return
         if (self.path / "data" / "databases" / "system").exists():

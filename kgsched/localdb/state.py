@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from kgsched.errors import LocalDbError
 from kgsched.localdb.home import write_private
 
 STARTING, READY = "starting", "ready"
@@ -32,8 +33,10 @@ def read_state(path: Path) -> ServerState | None:
     """The note, or None when there is none that can be read: the processes themselves are asked then."""
     try:
         return ServerState(**json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise LocalDbError(f"cannot read {path}: {error.strerror}; set KGSCHED_HOME to a folder of your own") from error
     except (ValueError, TypeError):
         return None
 
