@@ -1,4 +1,4 @@
-"""Migrations: cypher/schema/NNNN_name.cypher, each idempotent, recorded as a :Migration node."""
+"""Migrations: cypher/schema/NNNN_name.cypher (the feed's: cypher/research/schema/), idempotent, recorded as :Migration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgsched.store.client import Client
 from kgsched.store.queries import Statement, statements
 
 log = structlog.get_logger(__name__)
-_NUMBER = re.compile(r"schema/(\d{4})_(\w+)")
+_NUMBER = re.compile(r"(?:research/)?schema/(\d{4})_(\w+)")
 _TRIES = 30
 
 
@@ -61,7 +61,7 @@ async def _carry_out(client: Client, number: int, one: Statement) -> None:
         try:
             await client.run(one.name, timeout=120.0)
             await client.run(
-                "cluster/record_migration", number=number, name=one.name.removeprefix("schema/"), by=__version__
+                "cluster/record_migration", number=number, name=one.name.rpartition("/")[2], by=__version__
             )
             return
         except StoreError as error:

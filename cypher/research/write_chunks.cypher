@@ -1,0 +1,14 @@
+// Replace the chunks of an article.
+// params: article, chunks [{id, seq, text}]
+// returns: n
+// mode: write
+MATCH (a:Article {id: $article})
+CALL (a) {
+  MATCH (a)-[:HAS_CHUNK]->(old:Chunk) WHERE old.seq >= size($chunks)
+  DETACH DELETE old
+}
+UNWIND $chunks AS r
+MERGE (c:Chunk {id: r.id})
+SET c.seq = r.seq, c.text = r.text
+MERGE (a)-[:HAS_CHUNK]->(c)
+RETURN count(c) AS n

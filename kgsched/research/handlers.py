@@ -1,0 +1,35 @@
+"""Task types and jobs of the feed, for the registry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kgsched.config import Settings
+from kgsched.core.lanes import RESEARCH
+from kgsched.registry import Job, Registry, TaskType
+from kgsched.research.context import ResearchContext
+from kgsched.research.enrichment import enrich
+from kgsched.research.gaps import MISSED_DAY_TYPE
+from kgsched.research.loop import LoopController
+from kgsched.research.runner import FETCH_TYPE
+
+
+def register(registry: Registry, settings: Settings, loop: LoopController | None = None) -> LoopController:
+    """Add the feed's types and jobs; returns the controller that they share (one throttle for all)."""
+    controller = loop or LoopController(settings)
+
+    async def research_paper_fetch(ctx: ResearchContext) -> dict[str, Any]:
+        return await controller.runner.ingest_paper_full(ctx)
+
+    async def research_missed_day(ctx: ResearchContext) -> dict[str, Any]:
+        return await controller.run_missed_day(ctx)
+
+    async def enrichment(ctx: ResearchContext) -> dict[str, Any]:
+        return await enrich(ctx.graph)
+
+    registry.add(TaskType(FETCH_TYPE, research_paper_fetch, lane=RESEARCH.name))
+    registry.add(TaskType(MISSED_DAY_TYPE, research_missed_day, lane=RESEARCH.name))
+    registry.add_job(Job("research_feed", controller.run_rss_feed_screen, "read arXiv, grade, queue and ingest"))
+    registry.add_job(Job("loop_cycle", controller.run_loop_cycle, "enqueue missed days and full texts that are owed"))
+    registry.add_job(Job("enrichment", enrichment, "give articles the concepts and related links that they lack"))
+    return controller
