@@ -1,4 +1,4 @@
-"""Migrations: cypher/schema/NNNN_name.cypher (the feed's: cypher/research/schema/), idempotent, recorded as :Migration."""
+"""Migrations: NNNN_name.cypher in cypher/schema/ and cypher/research/schema/, idempotent, recorded as :Migration."""
 
 from __future__ import annotations
 
