@@ -48,7 +48,8 @@ class Beats:
         await self._side.run(self._start())
 
     async def stop(self) -> None:
-        await self._side.run(self._stop())
+        if self._side.alive:
+            await self._side.run(self._stop())
 
     def changed(self) -> None:
         """The leases changed; from any thread."""

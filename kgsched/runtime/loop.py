@@ -70,10 +70,14 @@ class Loop:
         self._due = min(self._due, time.monotonic() + delay)
         self._bell.set()
 
-    async def stop(self, timeout: float = 5.0) -> None:
-        """Let the pass that is under way end, for `timeout` seconds at most, then cancel it."""
+    def finish(self) -> None:
+        """Begin no further pass."""
         self._stopping = True
         self._bell.set()
+
+    async def stop(self, timeout: float = 5.0) -> None:
+        """Let the pass that is under way end, for `timeout` seconds at most, then cancel it."""
+        self.finish()
         if self._task is not None:
             _, running = await asyncio.wait({self._task}, timeout=timeout)
             for task in running:

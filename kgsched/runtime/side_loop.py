@@ -58,6 +58,10 @@ class SideLoop:
     def start(self) -> None:
         self.thread.start()
 
+    @property
+    def alive(self) -> bool:
+        return self.thread.is_alive() and not self._ending
+
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Call `function` on this loop soon; from any thread, also when the loop is gone."""
         try:
