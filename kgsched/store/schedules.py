@@ -98,6 +98,11 @@ class Schedules:
         """Rows {schedule (properties), now, waiting}, by name."""
         return await self._client.run("schedules/read", space=space, names=list(names) if names is not None else None)
 
+    async def revisions(self, space: str, name: str, n: int = 10) -> list[dict[str, Any]]:
+        """The last n changes, newest first."""
+        rows = await self._client.run("schedules/revisions", space=space, name=name, n=n)
+        return [row["revision"] for row in rows]
+
     async def create(self, space: str, name: str, fields: Mapping[str, Any], by: str, note: str) -> int | None:
         """Version of the new schedule; None when it exists."""
         rows = await self._client.run("schedules/create", space=space, name=name, fields=dict(fields), by=by, note=note)

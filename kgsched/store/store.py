@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kgsched.store.client import Client
 from kgsched.store.cluster import Cluster
 from kgsched.store.gates import Gates
 from kgsched.store.graph import Graph
+from kgsched.store.guarded_reader import GuardedReader
 from kgsched.store.jobs import Jobs
+from kgsched.store.login import probe
 from kgsched.store.schedules import Schedules
 from kgsched.store.schema import migrate, migrations, recorded
 from kgsched.store.task_reads import TaskReads
 from kgsched.store.tasks import Tasks
+from kgsched.store.uids import new_uid
 
 __all__ = ["Neo4jStore", "probe"]
 
@@ -28,7 +33,8 @@ class Neo4jStore:
         self._schedules = Schedules(self.client, self.gates, self._tasks)
         self._cluster = Cluster(self.client)
         self._graph = Graph(self.client)
-        self.reads = TaskReads(self.client)
+        self._reads = TaskReads(self.client)
+        self._guarded = GuardedReader(lambda: Client(uri, user, password, database, pool=1))
 
     @property
     def tasks(self) -> Tasks:
@@ -50,9 +56,21 @@ class Neo4jStore:
     def graph(self) -> Graph:
         return self._graph
 
-    async def verify(self) -> None:
-        """Check that the server answers, and which one it is. Raises a StoreError that says what to do."""
-        await self.client.verify()
+    @property
+    def reads(self) -> TaskReads:
+        return self._reads
+
+    @property
+    def guarded(self) -> GuardedReader:
+        return self._guarded
+
+    def new_uid(self, after: Iterable[str] = ()) -> str:
+        """A uid for a new task, greater than each of `after`."""
+        return new_uid(after)
+
+    async def verify(self) -> tuple[str, str]:
+        """Version and edition of the server that answers. Raises a StoreError that says what to do."""
+        return await self.client.verify()
 
     async def migrate(self) -> int:
         """Bring the schema up to date; return the number of migrations carried out."""
@@ -63,14 +81,5 @@ class Neo4jStore:
         return max(await recorded(self.client), default=0), max(migrations())
 
     async def close(self) -> None:
+        await self._guarded.close()
         await self.client.close()
-
-
-def probe(uri: str, user: str, password: str, database: str) -> None:
-    """Log in and run one query, without an event loop. Raises the driver's error when that does not work."""
-    from neo4j import GraphDatabase
-
-    with GraphDatabase.driver(
-        uri, auth=(user, password), connection_timeout=5.0, notifications_min_severity="OFF"
-    ) as driver:
-        driver.execute_query("RETURN 1", database_=database)

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kgsched.core.task_filter import TaskFilter
+from kgsched.errors import Conflict
 from kgsched.store.client import Client
 
 LAST_UID = "~"
-
-
-@dataclass(frozen=True, slots=True)
-class TaskFilter:
-    """What to list; None is any. `since` is epoch ms of the enqueue."""
-
-    statuses: tuple[str, ...] | None = None
-    types: tuple[str, ...] | None = None
-    schedule: str | None = None
-    source: str | None = None
-    lane: str | None = None
-    since: int | None = None
+__all__ = ["LAST_UID", "TaskFilter", "TaskReads"]
 
 
 class TaskReads:
@@ -30,9 +20,19 @@ class TaskReads:
         self._client = client
 
     async def resolve(self, space: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Row {uid, id, status, type, schedule} by id or uid as asked; what does not exist is absent."""
-        rows = await self._client.run("tasks/resolve", space=space, ids=list(ids))
-        return {row["asked"]: row for row in rows}
+        """Row {uid, id, status, type, schedule} by id or uid as asked; what does not exist is absent.
+
+        Raises Conflict when a text is the id of one task and the uid of another.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for row in await self._client.run("tasks/resolve", space=space, ids=list(ids)):
+            other = found.setdefault(row["asked"], row)
+            if other["uid"] != row["uid"]:
+                raise Conflict(
+                    f"{row['asked']!r} is the uid of one task and the id of another; "
+                    f"name one of them by its uid: {other['uid']} or {row['uid']}"
+                )
+        return found
 
     async def read_results(self, uids: Sequence[str]) -> dict[str, dict[str, Any]]:
         rows = await self._client.run("tasks/read_results", uids=list(uids))

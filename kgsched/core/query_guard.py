@@ -1,0 +1,206 @@
+"""Which statements the read-only query tool runs: decided from the text, then from the server's plan.
+
+The server alone refuses writes in a read transaction, but neither what reaches out of the database (LOAD CSV), nor
+what touches the server itself (procedures, SHOW, TERMINATE), nor what cannot be interrupted. Hence an allow-list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kgsched.core.query_text import QUOTED, blank
+from kgsched.errors import SecurityError
+
+MAX_TEXT = 20_000
+MAX_RANGE = 1_000_000
+MAX_NESTING = 2
+FIRST = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "CALL", "SHOW")
+SHOWN = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS", "PROCEDURE", "PROCEDURES", "FUNCTION", "FUNCTIONS")
+_SHOW_KINDS = ("ALL", "RANGE", "TEXT", "POINT", "FULLTEXT", "VECTOR", "LOOKUP", "BUILT", "IN", "USER", "DEFINED")
+PROCEDURES = frozenset(
+    {
+        "db.labels",
+        "db.relationshiptypes",
+        "db.propertykeys",
+        "db.schema.visualization",
+        "db.schema.nodetypeproperties",
+        "db.schema.reltypeproperties",
+        "db.info",
+        "db.ping",
+        "db.index.fulltext.querynodes",
+        "db.index.fulltext.queryrelationships",
+        "db.index.vector.querynodes",
+        "db.index.vector.queryrelationships",
+    }
+)
+FUNCTION_SPACES = frozenset({"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"})
+_NAME = rf"[\w{QUOTED}]+(?:\s*\.\s*[\w{QUOTED}]+)*"
+_CALLED = re.compile(rf"({_NAME})\s*\(")
+_CALL = re.compile(rf"(?<![\w.:$])CALL\b\s*({_NAME}|\S)", re.IGNORECASE)
+_FORBIDDEN = (
+    (re.compile(r"(?<![\w.:$])LOAD\s+CSV\b", re.IGNORECASE), "LOAD CSV"),
+    (re.compile(r"\bIN\s+(?:\d+\s+|\$\w+\s+)?(?:CONCURRENT\s+)?TRANSACTIONS\b", re.IGNORECASE), "IN TRANSACTIONS"),
+    (re.compile(r"\bPERIODIC\s+COMMIT\b", re.IGNORECASE), "PERIODIC COMMIT"),
+    (re.compile(r"(?<![\w.:$])USE\b(?!\s*[:=,)\]}]|\s*$)", re.IGNORECASE), "USE"),
+    (re.compile(r"(?<![\w.:$])TERMINATE\b", re.IGNORECASE), "TERMINATE"),
+    (re.compile(r"(?<![\w.:$])REDUCE\s*\(", re.IGNORECASE), "reduce()"),
+)
+_RANGE = re.compile(r"(?<![\w.:$])RANGE\s*\(", re.IGNORECASE)
+_ITERATES = re.compile(
+    r"(?P<open>\[\s*\w+\s+IN\b|(?<![\w.:$])(?:ALL|ANY|NONE|SINGLE)\s*\(\s*\w+\s+IN\b)|(?P<other>[(\[{])|(?P<close>[)\]}])",
+    re.IGNORECASE,
+)
+_LIMIT = re.compile(r"-?\d{1,7}|\$\w+|(?:SIZE|LENGTH)\s*\([^()]*\)\s*(?:[-+]\s*\d{1,7})?", re.IGNORECASE)
+_WRITING = re.compile(
+    r"Create|Merge|Set|Delete|Remove|Foreach|Transaction|Administration|LoadCSV|EmptyResult|Drop|Alter"
+)
+_SHOWING = ("ShowIndexes", "ShowConstraints", "ShowProcedures", "ShowFunctions")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnswer:
+    """Rows as JSON values. cut: why there may be more (`rows`, `bytes` or `time`), None when that is all."""
+
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, Any], ...]
+    cut: str | None = None
+
+
+def check_text(text: str, params: Mapping[str, Any] | None = None) -> str:
+    """The statement to run. Raises SecurityError that says which rule refuses it."""
+    if len(text) > MAX_TEXT:
+        _refuse(f"the statement has {len(text)} characters; the limit is {MAX_TEXT}")
+    if "\\u" in text.lower():
+        _refuse(r"a \u escape; write the character itself or pass a parameter")
+    if QUOTED in text:
+        _refuse(f"the character {QUOTED}; pass it in a parameter")
+    plain = blank(text).rstrip()
+    if plain.endswith(";"):
+        plain = plain[:-1].rstrip()
+        text = text.rstrip()
+        text = text[:-1] if text.endswith(";") else text
+    if ";" in plain:
+        _refuse("more than one statement; send one at a time")
+    if odd := [
+        char for char in plain if not (char.isalnum() or char in "\n\r\t" or " " <= char <= "~" or char == QUOTED)
+    ]:
+        _refuse(f"the character {odd[0]!a} outside of quotes")
+    _check_first(plain)
+    for pattern, what in _FORBIDDEN:
+        if pattern.search(plain):
+            _refuse(f"{what} is not for reading the graph")
+    _check_calls(plain)
+    _check_loops(plain, params or {})
+    return text
+
+
+def check_plan(query_type: str | None, plan: Mapping[str, Any] | None) -> None:
+    """Judge what the server's EXPLAIN said. Raises SecurityError."""
+    if query_type != "r":
+        kinds = {"w": "writes", "rw": "reads and writes", "s": "changes the schema"}
+        _refuse(f"the statement {kinds.get(query_type or '', 'is no plain read')}; graph-query only reads")
+    if not plan:
+        _refuse("the server gave no plan for it")
+    for operator in _operators(plan or {}):
+        name = str(operator.get("operatorType", "")).split("@")[0]
+        if name.startswith("Show"):
+            if name not in _SHOWING:
+                _refuse(f"{name} is not for reading the graph")
+        elif name == "ProcedureCall":
+            called = str((operator.get("args") or {}).get("Details", "")).split("(")[0]
+            _check_procedure(called.replace("`", ""))
+        elif _WRITING.match(name):
+            _refuse(f"its plan holds {name}; graph-query only reads")
+
+
+def _check_first(plain: str) -> None:
+    words = re.findall(r"\w+", plain[:400])
+    first = words[0].upper() if words else ""
+    if first not in FIRST or not plain.lstrip()[:1].isalpha():
+        _refuse(f"a statement must begin with {', '.join(FIRST[:-1])} or SHOW, not {first or 'nothing'}")
+    if first == "SHOW":
+        rest = [word.upper() for word in words[1:] if word.upper() not in _SHOW_KINDS]
+        if not rest or rest[0] not in SHOWN:
+            _refuse("SHOW only shows indexes, constraints, procedures and functions here")
+
+
+def _check_calls(plain: str) -> None:
+    for called in _CALL.findall(plain):
+        if called not in ("{", "("):
+            _check_procedure(called)
+    procedures = {match.start(1) for match in _CALL.finditer(plain)}
+    for match in _CALLED.finditer(plain):
+        if match.start(1) in procedures:
+            continue
+        name = re.sub(r"\s+", "", match[1])
+        if QUOTED in name:
+            _refuse("a function whose name is in backticks")
+        space, dot, _ = name.lower().rpartition(".")
+        if dot and space.split(".")[0] not in FUNCTION_SPACES:
+            _refuse(f"the function {name}(); only built-in functions are allowed")
+
+
+def _check_procedure(called: str) -> None:
+    name = re.sub(r"\s+", "", called)
+    if name.lower() not in PROCEDURES:
+        _refuse(f"the procedure {name!r}; allowed are {', '.join(sorted(PROCEDURES))}")
+
+
+def _check_loops(plain: str, params: Mapping[str, Any]) -> None:
+    """What runs over lists inside an expression cannot be interrupted by the server: it must be short."""
+    ranges = list(_RANGE.finditer(plain))
+    for match in ranges:
+        for part in _arguments(plain, match.end()):
+            _check_limit(part, params)
+    depth, deepest, stack = 0, 0, list[bool]()
+    for match in _ITERATES.finditer(plain):
+        if match["close"]:
+            depth -= bool(stack and stack.pop())
+        else:
+            stack.append(bool(match["open"]))
+            depth += stack[-1]
+            deepest = max(deepest, depth)
+    if deepest > MAX_NESTING or (deepest == MAX_NESTING and ranges):
+        _refuse("loops over lists inside of one another; use UNWIND, which can be stopped")
+
+
+def _check_limit(part: str, params: Mapping[str, Any]) -> None:
+    if not _LIMIT.fullmatch(part):
+        _refuse(f"range({part.strip()[:40]}…): give whole numbers up to {MAX_RANGE}, $parameters, or size() of a list")
+    value = params.get(part[1:]) if part.startswith("$") else part
+    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).lstrip("-").isdigit():
+        if part.startswith("$"):
+            _refuse(f"range({part}): the parameter must be a whole number up to {MAX_RANGE}")
+    elif abs(int(value)) > MAX_RANGE:
+        _refuse(f"range() up to {value}; the limit is {MAX_RANGE}")
+
+
+def _arguments(plain: str, start: int) -> Iterator[str]:
+    """The arguments of a call whose bracket opened just before `start`."""
+    depth, begin = 0, start
+    for place in range(start, len(plain)):
+        char = plain[place]
+        if char in "([{":
+            depth += 1
+        elif char in ")]}" and depth:
+            depth -= 1
+        elif char in "),]}" and not depth:
+            yield plain[begin:place].strip()
+            begin = place + 1
+            if char != ",":
+                return
+
+
+def _operators(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    left = [plan]
+    while left:
+        one = left.pop()
+        yield one
+        left.extend(one.get("children") or ())
+
+
+def _refuse(reason: str) -> None:
+    raise SecurityError(f"refused: {reason}")

@@ -1,0 +1,49 @@
+"""The text of a statement with all that is quoted or commented blanked out, so that keywords can be looked for."""
+
+from __future__ import annotations
+
+from kgsched.errors import SecurityError
+
+QUOTED = "\u00ac"  # stands for a name in backticks; no statement may hold it outside of quotes
+_ENDS = {"'": "'", '"': '"', "`": "`", "//": "\n", "/*": "*/"}
+_NAMES = {"'": "a string", '"': "a string", "`": "a name in backticks", "/*": "a comment"}
+
+
+def blank(text: str) -> str:
+    """Strings become '', names in backticks QUOTED, comments a space. Raises SecurityError when one does not end."""
+    out: list[str] = []
+    place = 0
+    while place < len(text):
+        start = _start(text, place)
+        if start is None:
+            out.append(text[place])
+            place += 1
+            continue
+        place = _end(text, place, start)
+        out.append({"`": QUOTED, "//": "\n", "/*": " "}.get(start, "''"))
+    return "".join(out)
+
+
+def _start(text: str, place: int) -> str | None:
+    two = text[place : place + 2]
+    if two in ("//", "/*"):
+        return two
+    return text[place] if text[place] in _ENDS else None
+
+
+def _end(text: str, place: int, start: str) -> int:
+    """The place behind what `start` opens at `place`."""
+    end, seen = _ENDS[start], place + len(start)
+    while seen < len(text):
+        if start in "'\"" and text[seen] == "\\":
+            seen += 2
+        elif text.startswith(end, seen):
+            if start == "`" and text.startswith("``", seen):
+                seen += 2
+                continue
+            return seen + (0 if start == "//" else len(end)) + (1 if start == "//" else 0)
+        else:
+            seen += 1
+    if start == "//":
+        return len(text)
+    raise SecurityError(f"refused: {_NAMES[start]} does not end")

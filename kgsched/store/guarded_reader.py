@@ -1,0 +1,115 @@
+"""Runs a person's read statement: judged first, one at a time, bounded in time, rows and bytes, rolled back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from neo4j.exceptions import DriverError, Neo4jError
+
+from kgsched.core.query_guard import QueryAnswer, check_plan, check_text
+from kgsched.errors import BudgetExceeded, InvalidValue
+from kgsched.store.client import Client, translate
+from kgsched.store.plain_values import plain
+
+SECONDS = 4.0
+CLOSE_AFTER = 2.0  # beyond the server's own timeout, then the connection is closed
+FETCH = 5
+MAX_PARAMS = 64 * 1024
+_TAG = {"app": "kgsched graph_query"}
+
+
+class GuardedReader:
+    """A connection of its own for guarded queries, opened at the first one."""
+
+    def __init__(self, connect: Callable[[], Client]) -> None:
+        self._connect = connect
+        self._client: Client | None = None
+        self._one = asyncio.Lock()
+
+    async def run(
+        self, text: str, params: Mapping[str, Any], *, rows: int, size: int, seconds: float = SECONDS
+    ) -> QueryAnswer:
+        """Rows of one statement, up to `rows` and `size` bytes of JSON.
+
+        Raises SecurityError when it is refused (it was not run then), BudgetExceeded when the time is over before
+        the first row, InvalidValue when the server does not understand it.
+        """
+        _check_params(params)
+        statement = check_text(text, params)
+        async with self._one:
+            self._client = self._client or self._connect()
+            found: list[dict[str, Any]] = []
+            columns: list[str] = []
+            try:
+                async with asyncio.timeout(seconds + CLOSE_AFTER):
+                    cut = await self._run(statement, params, seconds, (rows, size), columns, found)
+            except TimeoutError:
+                cut = "time"
+            except (Neo4jError, DriverError, OSError) as error:
+                if not _timed_out(error):
+                    raise _explained(error) from error
+                cut = "time"
+        if cut == "time" and not found:
+            raise BudgetExceeded(
+                f"the query took longer than {seconds:g} s and was stopped; narrow it, or use an index"
+            )
+        return QueryAnswer(tuple(columns), tuple(found), cut)
+
+    async def _run(
+        self,
+        statement: str,
+        params: Mapping[str, Any],
+        seconds: float,
+        limits: tuple[int, int],
+        columns: list[str],
+        found: list[dict[str, Any]],
+    ) -> str | None:
+        """Fill `columns` and `found`; return why it stopped early. Cancelling it closes the connection."""
+        assert self._client is not None
+        async with self._client.raw_session(read=True, fetch_size=FETCH) as session:
+            tx = await session.begin_transaction(timeout=seconds, metadata=_TAG)
+            async with tx:  # never committed
+                summary = await (await tx.run(f"EXPLAIN {statement}", dict(params))).consume()
+                check_plan(summary.query_type, summary.plan)
+                result = await tx.run(statement, dict(params))
+                columns.extend(result.keys())
+                left = limits[1]
+                async for record in result:
+                    if len(found) >= limits[0]:
+                        return "rows"
+                    row = {name: plain(value) for name, value in record.items()}
+                    left -= len(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+                    if left < 0:
+                        return "bytes"
+                    found.append(row)
+        return None
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+
+def _check_params(params: Mapping[str, Any]) -> None:
+    try:
+        size = len(json.dumps(dict(params), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidValue(f"the parameters are not JSON: {error}") from None
+    if size > MAX_PARAMS:
+        raise InvalidValue(f"the parameters are {size} bytes; the limit is {MAX_PARAMS}")
+
+
+def _timed_out(error: Exception) -> bool:
+    code = getattr(error, "code", None) or ""
+    return "TimedOut" in code or "Terminated" in code
+
+
+def _explained(error: Exception) -> Exception:
+    code = getattr(error, "code", None) or ""
+    if "Statement" in code:
+        return InvalidValue(f"the query is not usable: {getattr(error, 'message', error)}")
+    if "MemoryPool" in code or "OutOfMemory" in code:
+        return BudgetExceeded("the query needs more memory than the server gives it; narrow it")
+    return translate(error, "graph-query")
