@@ -179,7 +179,7 @@ class _Reader:
     def choice(self, key: str, kind: type[E], default: E) -> E:
         def parse(value: Any) -> E:
             if value not in list(kind):
-                raise UnknownName("choice", str(value), [one.value for one in kind])
+                raise InvalidValue(f"{value!r} is not one of {', '.join(kind)}")
             return kind(value)
 
         return self.get(key, parse) or default
