@@ -63,7 +63,8 @@ def test_expression_and_zone_are_merged_as_one() -> None:
     plan = merge(DAILY.values(), replace(DAILY, trigger="cron 0 7 * * *"), abroad)
     assert plan.changes == {"trigger": "cron 0 7 * * *", "timezone": "Europe/Paris"}
     assert plan.notes == (
-        "daily: 'cron 0 22 * * * America/New_York' was set live; the file changed to 'cron 0 7 * * * Europe/Paris' and wins",
+        "daily: 'cron 0 22 * * * America/New_York' was set live; "
+        "the file changed to 'cron 0 7 * * * Europe/Paris' and wins",
     )
 
 

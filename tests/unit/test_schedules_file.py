@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,12 @@ from kgsched.errors import InvalidFile
 from kgsched.operations.schedules_file import find, load
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "schedules.yml"
+Read = Callable[..., list[DesiredSchedule]]
 JOBS = ("research_feed", "loop_cycle", "enrichment", "archive", "purge", "count_check")
 
 
 @pytest.fixture
-def read(tmp_path: Path):  # noqa: ANN201
+def read(tmp_path: Path) -> Read:
     def write_and_load(text: str, **environ: str) -> list[DesiredSchedule]:
         path = tmp_path / "schedules.yml"
         path.write_text(text, encoding="utf-8")
@@ -62,7 +64,7 @@ def test_variables_set_interval_and_switch_of_the_feed(text: str, enabled: bool)
 # entries
 
 
-def test_entry_with_every_key(read) -> None:  # noqa: ANN001
+def test_entry_with_every_key(read: Read) -> None:
     made = one(read(entry(
         'cron: "0 6 * * mon-fri"', "timezone: Europe/Paris", "dst: {gap: skip, fold: both}", "type: report",
         "payload: {to: [a, 1, 1.5, true, null], day: 2026-01-01}", "priority: high", "enabled: false", "jitter: 5m",
@@ -70,27 +72,29 @@ def test_entry_with_every_key(read) -> None:  # noqa: ANN001
         "catch_up_window: 2d", "pause_after_failures: 5", 'description: "the morning report"',
     )))  # fmt: skip
     assert made == DesiredSchedule(
-        name="s", trigger="cron 0 6 * * mon-fri", timezone="Europe/Paris", dst_gap="skip", dst_fold="both", type="report",
-        payload='{"day":"2026-01-01","to":["a",1,1.5,true,null]}', prio_bucket=1, enabled=False, jitter_ms=300_000,
-        start=parse_instant("2027-01-01T00:00Z")[0], end=parse_instant("2027-12-31T23:00Z")[0], overlap="allow",
-        catch_up="all", catch_up_window_ms=172_800_000, pause_after_failures=5, description="the morning report", line=2,
+        name="s", trigger="cron 0 6 * * mon-fri", timezone="Europe/Paris", dst_gap="skip", dst_fold="both",
+        type="report", payload='{"day":"2026-01-01","to":["a",1,1.5,true,null]}',
+        prio_bucket=1, enabled=False, jitter_ms=300_000,
+        start=parse_instant("2027-01-01T00:00Z")[0], end=parse_instant("2027-12-31T23:00Z")[0],
+        overlap="allow", catch_up="all", catch_up_window_ms=172_800_000, pause_after_failures=5,
+        description="the morning report", line=2,
     )  # fmt: skip
 
 
-def test_defaults_of_an_entry(read) -> None:  # noqa: ANN001
+def test_defaults_of_an_entry(read: Read) -> None:
     made = one(read(entry("every: 90", "type: t")))
     assert made == DesiredSchedule(name="s", trigger="every 1m30s", type="t", line=2)
     cron = one(read(entry("cron: '@daily'", "type: t")))
     assert (cron.trigger, cron.timezone, cron.dst_gap, cron.dst_fold) == ("cron 0 0 * * *", "UTC", "run_after", "first")
 
 
-def test_naive_instant_is_read_as_utc_and_said_so(read) -> None:  # noqa: ANN001
+def test_naive_instant_is_read_as_utc_and_said_so(read: Read) -> None:
     made = one(read(entry("at: 2026-09-02T22:30:00", "type: t")))
     assert made.trigger == "at 2026-09-02T22:30:00.000Z"
     assert made.notes == ("s: at 2026-09-02T22:30:00 has no offset and was read as UTC",)
 
 
-def test_order_of_the_file_is_kept_and_none_can_be_wished_for(read) -> None:  # noqa: ANN001
+def test_order_of_the_file_is_kept_and_none_can_be_wished_for(read: Read) -> None:
     text = "schedules:\n" + "".join(f"  s{n}: {{every: 5m, type: t}}\n" for n in (3, 1, 2))
     assert [made.name for made in read(text)] == ["s3", "s1", "s2"]
     assert read("schedules: {}\n") == []
@@ -99,18 +103,18 @@ def test_order_of_the_file_is_kept_and_none_can_be_wished_for(read) -> None:  # 
 # variables
 
 
-def test_variable_is_one_value_and_never_structure(read) -> None:  # noqa: ANN001
+def test_variable_is_one_value_and_never_structure(read: Read) -> None:
     made = one(read(entry("every: 5m", "type: t", "payload: {a: '${KG_A}', b: '${KG_B:-x}-${KGSCHED_C:-y}', c: $HOME}"),
                     KG_A="{evil: [1]}\nkey: 1", KGSCHED_C="z"))  # fmt: skip
     assert made.payload == '{"a":"{evil: [1]}\\nkey: 1","b":"x-z","c":"$HOME"}'
 
 
-def test_variable_of_another_kind_is_not_looked_up(read) -> None:  # noqa: ANN001
+def test_variable_of_another_kind_is_not_looked_up(read: Read) -> None:
     made = one(read(entry("every: 5m", "type: t", "payload: {a: '${AWS_SECRET}'}"), AWS_SECRET="hidden"))
     assert made.payload == '{"a":"${AWS_SECRET}"}'
 
 
-def test_mistake_in_a_variable_names_it(read) -> None:  # noqa: ANN001
+def test_mistake_in_a_variable_names_it(read: Read) -> None:
     with pytest.raises(InvalidFile) as refused:
         read(entry("every: ${KG_GAP:-60}", "type: ${KG_TYPE}", "enabled: ${KG_ON:-true}"), KG_GAP="soon", KG_ON="maybe")
     assert [line for line, _ in problems(refused)] == [3, 4, 4, 5]
@@ -203,7 +207,7 @@ EXPECTED = [
 ]
 
 
-def test_all_mistakes_of_a_file_come_at_once_with_their_lines(read) -> None:  # noqa: ANN001
+def test_all_mistakes_of_a_file_come_at_once_with_their_lines(read: Read) -> None:
     with pytest.raises(InvalidFile) as refused:
         read(MISTAKES)
     found = problems(refused)
@@ -246,17 +250,17 @@ def test_all_mistakes_of_a_file_come_at_once_with_their_lines(read) -> None:  # 
         (entry("every: 5m", "type: t", "priority: 1.0"), 5, "priority 1.0 is not one of"),
     ],
 )
-def test_mistake_has_its_line_and_its_remedy(read, text: str, line: int | None, reason: str) -> None:  # noqa: ANN001
+def test_mistake_has_its_line_and_its_remedy(read: Read, text: str, line: int | None, reason: str) -> None:
     with pytest.raises(InvalidFile) as refused:
         read(text)
     assert any(at == line and reason in said for at, said in problems(refused)), problems(refused)
 
 
-def test_bombs_are_refused(read, tmp_path: Path) -> None:  # noqa: ANN001
+def test_bombs_are_refused(read: Read, tmp_path: Path) -> None:
     with pytest.raises(InvalidFile, match="aliases are not allowed"):
         read("a: &a [x, x]\nb: &b [*a, *a]\nschedules: {s: {every: 5m, type: t, payload: {x: [*b, *b]}}}\n")
     with pytest.raises(InvalidFile, match="nested too deeply"):
-        read("schedules: " + "[" * 20_000)
+        read("schedules: " + "[" * 3_000)
     with pytest.raises(InvalidFile, match="the limit is 1048576"):
         read("#" * 1_100_000)
     path = tmp_path / "latin"
