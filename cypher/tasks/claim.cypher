@@ -1,7 +1,8 @@
 // Claim up to n tasks of types that the worker handles and that neither their type's nor their lane's pause holds back: bucket
 // 0 first, inside a bucket by rank.
 // params: rules {type: {lane, lease_ms, grace_ms}}, n, token (fresh), worker, session
-// returns: a row a task, in uid order: the caller restores the order by prio_bucket and rank
+// returns: a row a task, in uid order (the caller restores the order by prio_bucket and rank): uid, id, space, type, attempt,
+//   max_attempts, claims, prio_bucket, rank, lease_expires_at, releases, snoozes, schedule, slot, lane, lease_ms, token
 // mode: write
 CALL () {
   UNWIND keys($rules) AS name

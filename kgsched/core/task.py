@@ -10,6 +10,22 @@ from kgsched.core.priority import NORMAL
 from kgsched.core.states import Status
 
 
+class Unique(StrEnum):
+    """How long a key stays taken."""
+
+    LIVE = "live"
+    PERIOD = "period"
+    EVER = "ever"
+
+
+class OnConflict(StrEnum):
+    """What an enqueue does when its key is taken."""
+
+    EXISTING = "existing"
+    REFUSE = "refuse"
+    REPLACE = "replace"
+
+
 class OnFailure(StrEnum):
     """What becomes of a dependent when the task it waits for ends badly."""
 
@@ -30,7 +46,8 @@ class Dependency:
 class NewTask:
     """A task to enqueue.
 
-    payload: JSON text. eta: epoch ms, or delay_ms from the database's now. key: unique among live tasks of the space.
+    payload: JSON text. eta: epoch ms, or delay_ms from the database's now. key: unique in the space while the task is
+    live, for unique_ms from the enqueue, or for ever.
     """
 
     uid: str
@@ -46,6 +63,9 @@ class NewTask:
     max_attempts: int = 3
     source: str | None = None
     key: str | None = None
+    unique: Unique = Unique.LIVE
+    unique_ms: int | None = None
+    on_conflict: OnConflict = OnConflict.EXISTING
     gate: str | None = None
     trace: str | None = None
     after: tuple[Dependency, ...] = ()
@@ -57,6 +77,7 @@ class Answer(StrEnum):
 
     CREATED = "created"
     EXISTING = "existing"
+    REPLACED = "replaced"
 
 
 @dataclass(frozen=True, slots=True)

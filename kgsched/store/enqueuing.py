@@ -9,7 +9,7 @@ from typing import Any
 from kgsched.core.lanes import BEST_EFFORT
 from kgsched.core.limits import MAX_BATCH_BYTES, MAX_BATCH_ROWS
 from kgsched.core.states import Status
-from kgsched.core.task import Answer, Enqueued, NewTask
+from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
 from kgsched.errors import Conflict, NotFound, StorageConflict, StorageConnectionError
 from kgsched.ports import Transaction
 from kgsched.store.client import Client, UniqueViolation
@@ -66,12 +66,15 @@ class Enqueuing:
             return [done[task.uid] for task in tasks]
         gated = [task for task in tasks if task.gate is not None]
         plain = [task for task in tasks if not _needs_edges(task) and task.key is None]
-        keyed = [task for task in tasks if not _needs_edges(task) and task.key is not None]
+        lasting = [task for task in tasks if task.key is not None and task.unique is not Unique.LIVE]
+        keyed = [task for task in tasks if not _needs_edges(task) and task.key and task.unique is Unique.LIVE]
         edged = sorted((task for task in tasks if _needs_edges(task)), key=lambda task: task.uid)
         for batch in batches(plain):
             done |= await self._repeat(self._enqueue, batch)
         for batch in batches(keyed):
             done |= await self._repeat(self._enqueue_keyed, batch)
+        for batch in batches(lasting):
+            done |= await self._repeat(self._enqueue_unique, batch)
         for batch in batches(edged):
             done |= await self._repeat(self._enqueue_with_edges, batch)
         await self._gates.admit((task.space, task.gate) for task in gated if task.gate)
@@ -113,16 +116,43 @@ class Enqueuing:
                 done |= known
                 left = {uid: task for uid, task in left.items() if uid not in known}
                 rows = []
-            for row in rows:
-                if row["answer"] == "conflict":
-                    raise _conflict("key", left[row["asked"]], row["id"])
-                if row["answer"] != "retry":
-                    answer = Answer(row["answer"])
-                    done[row["asked"]] = Enqueued(row["uid"], row["id"], answer, Status(row["status"]))
-                    del left[row["asked"]]
+            settled = [row for row in rows if row["answer"] != "retry"]
+            done |= await self._settle_keys(left, settled)
+            for row in settled:
+                del left[row["asked"]]
             if not left:
                 return done
         raise StorageConflict(f"enqueue of {len(left)} tasks: the tasks that hold their keys keep ending; try again")
+
+    async def _enqueue_unique(self, batch: list[NewTask]) -> dict[str, Enqueued]:
+        rows = await self._client.run("tasks/enqueue_unique", rows=[_row(task) for task in batch])
+        return await self._settle_keys({task.uid: task for task in batch}, rows)
+
+    async def _settle_keys(self, tasks: dict[str, NewTask], rows: Sequence[dict[str, Any]]) -> dict[str, Enqueued]:
+        """What each row came to, as its on_conflict wants it. Raises Conflict."""
+        done = {}
+        for row in rows:
+            task = tasks[row["asked"]]
+            if row["answer"] == Answer.CREATED:
+                done[task.uid] = Enqueued(row["uid"], row["id"], Answer.CREATED, Status(row["status"]))
+            elif task.on_conflict is OnConflict.REFUSE or row["answer"] == "gone":
+                raise Conflict(f"key {task.key!r} is taken by task {row['id'] or '(purged)'!r}; nothing was enqueued")
+            elif task.on_conflict is OnConflict.REPLACE:
+                done[task.uid] = await self._replace(task, row)
+            elif row["answer"] == "conflict":
+                raise _conflict("key", task, row["id"])
+            else:
+                done[task.uid] = Enqueued(row["uid"], row["id"], Answer.EXISTING, Status(row["status"]))
+        return done
+
+    async def _replace(self, task: NewTask, row: dict[str, Any]) -> Enqueued:
+        rows = await self._client.run("tasks/replace", rows=[_row(task) | {"uid": row["uid"]}])
+        if not rows:
+            raise Conflict(
+                f"key {task.key!r}: task {row['id']!r} was claimed, waits for others, or has another type; "
+                "only what was never claimed can be replaced"
+            )
+        return Enqueued(rows[0]["uid"], rows[0]["id"], Answer.REPLACED, Status(rows[0]["status"]))
 
     async def _enqueue_with_edges(self, batch: list[NewTask]) -> dict[str, Enqueued]:
         left, done = batch, _nobody()

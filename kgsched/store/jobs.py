@@ -104,6 +104,11 @@ class Jobs:
         count = (await self._client.run("jobs/forget_workers", n=PAGE))[0]["n"]
         return Swept("forget_workers", count, more=count >= PAGE)
 
+    async def forget_keys(self) -> Swept:
+        """Delete unique keys whose period is over."""
+        count = (await self._client.run("jobs/forget_keys", n=PAGE))[0]["n"]
+        return Swept("forget_keys", count, more=count >= PAGE)
+
     async def count_check(self) -> list[dict[str, Any]]:
         """Cells whose counter differs from the tasks that are there."""
         return await self._client.run("jobs/count_check", timeout=300.0)
