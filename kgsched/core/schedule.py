@@ -56,7 +56,7 @@ class ScheduleState:
     def of(cls, properties: Mapping[str, Any]) -> ScheduleState:
         """The state in a node's properties. Raises InvalidValue or UnknownName when its trigger is broken.
 
-        Besides the fields: trigger (text), timezone, dst_gap, dst_fold, created_at (anchor of an interval).
+        Besides the fields: trigger (text), timezone, dst_gap, dst_fold, anchor (of an interval, else created_at).
         """
         get = properties.get
         dst = Dst(Gap(get("dst_gap") or Gap.RUN_AFTER), Fold(get("dst_fold") or Fold.FIRST))
@@ -64,7 +64,7 @@ class ScheduleState:
         return cls(
             space=properties["space"],
             name=properties["name"],
-            trigger=anchored(trigger, get("created_at") or 0, get("start")),
+            trigger=anchored(trigger, get("anchor") or get("created_at") or 0, get("start")),
             enabled=bool(get("enabled", True)),
             next_run=get("next_run"),
             version=get("version") or 0,
