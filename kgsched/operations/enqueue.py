@@ -1,0 +1,92 @@
+"""Enqueue: check all requests, find what they wait for, write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from kgsched.config import Settings
+from kgsched.core.lanes import DEFAULT_LANE
+from kgsched.core.limits import check_text
+from kgsched.core.task import Enqueued, NewTask
+from kgsched.errors import InvalidValue
+from kgsched.operations.ids import missing_task
+from kgsched.operations.new_task import MAX_AFTER, EnqueueRequest, Surroundings, build
+from kgsched.ports import Store, Transaction
+from kgsched.registry import Registry
+
+
+class Enqueuer:
+    """Enqueues requests of one space."""
+
+    def __init__(self, store: Store, registry: Registry, settings: Settings) -> None:
+        self._store, self._registry, self._settings = store, registry, settings
+
+    async def enqueue(
+        self, requests: Sequence[EnqueueRequest], *, space: str | None = None, tx: Transaction | None = None
+    ) -> list[Enqueued]:
+        """Enqueue all requests or none, as far as one batch reaches; a request may wait for the id of an earlier one.
+
+        Raises InvalidValue or UnknownName (nothing was written), NotFound for a task waited for that does not exist,
+        Conflict for an id or key that belongs to another task or a task in a best-effort lane that is waited for.
+        """
+        around = await self._surroundings(requests, space or self._settings.space)
+        known = await self._uids(requests, around.space, trust_uids=tx is not None)
+        tasks: list[NewTask] = []
+        notes: list[tuple[str, ...]] = []
+        for request in requests:
+            for one in request.after:
+                if one not in known:
+                    raise missing_task(one, "it was to be waited for, and ")
+            task, said = build(request, around, known, self._store.new_uid)
+            known[task.id or task.uid] = task.uid
+            tasks.append(task)
+            notes.append(said)
+        done = await self._store.tasks.enqueue(tasks, tx=tx)
+        return [replace(one, notes=said) if said else one for one, said in zip(done, notes, strict=True)]
+
+    async def _surroundings(self, requests: Sequence[EnqueueRequest], space: str) -> Surroundings:
+        lanes = {one.name: one.lane for one in self._registry}
+        if any(request.type not in lanes for request in requests):
+            lanes = {**await self._store.cluster.read_types(), **lanes}
+        attempts = {one.name: one.max_attempts for one in self._registry if one.max_attempts is not None}
+        return Surroundings(
+            space=space,
+            lanes=lanes,
+            max_attempts=attempts,
+            default_attempts=self._settings.max_attempts,
+            default_lane=DEFAULT_LANE,
+        )
+
+    async def _uids(self, requests: Sequence[EnqueueRequest], space: str, *, trust_uids: bool) -> dict[str, str]:
+        """Uid of each task waited for. In a transaction of the user's a uid may be of a task that nobody sees yet."""
+        wanted = list(dict.fromkeys(one for request in requests for one in _after(request)))
+        if not wanted:
+            return {}
+        found = await self._store.reads.resolve(space, wanted)
+        uids: dict[str, str] = {asked: row["uid"] for asked, row in found.items()}
+        if trust_uids:
+            uids = {one: one for one in wanted if _is_uid(one)} | uids
+        return uids
+
+
+def _after(request: EnqueueRequest) -> Sequence[str]:
+    if isinstance(request.after, str):
+        raise InvalidValue(f"after must be a list of ids, not the text {request.after!r}")
+    if len(request.after) > MAX_AFTER:
+        raise InvalidValue(f"after names {len(request.after)} tasks; the limit is {MAX_AFTER}")
+    return [check_text("id in after", one) for one in request.after]
+
+
+def _is_uid(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def enqueued_record(one: Enqueued) -> Mapping[str, object]:
+    """An answer as surfaces show it."""
+    status = one.status.value if one.status else None
+    return {"id": one.id, "uid": one.uid, "answer": one.answer.value, "status": status, "notes": list(one.notes)}

@@ -1,0 +1,64 @@
+"""What happened to a task, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kgsched.core.times import show_instant
+from kgsched.operations.records import Record, attempt_record, read_json, task_record
+
+
+def full_record(row: Mapping[str, Any]) -> Record:
+    """One task with its payload, result, attempts, neighbours and timeline."""
+    task = row["task"]
+    return {
+        **task_record(task),
+        "payload": read_json(task.get("payload")),
+        "result": read_json(task.get("result")),
+        "progress": read_json(task.get("progress")),
+        "trace": task.get("trace"),
+        "releases": task.get("releases") or 0,
+        "snoozes": task.get("snoozes") or 0,
+        "crashes": task.get("crashes") or 0,
+        "late_finishes": task.get("late_finishes") or 0,
+        "archived_at": show_instant(task.get("archived_at")),
+        "waits_for": list(row["waits_for"]),
+        "dependents": row["dependents"],
+        "spawned": list(row["spawned"]),
+        "produced": list(row["produced"]),
+        "attempt_history": [attempt_record(one) for one in reversed(row["attempts"])],
+        "timeline": timeline(task, row["attempts"]),
+    }
+
+
+def timeline(task: Mapping[str, Any], attempts: list[Mapping[str, Any]]) -> list[Record]:
+    """Events {at, event, detail}, oldest first."""
+    events: list[tuple[int, str, str | None]] = [(task.get("enqueued_at") or 0, "enqueued", _wish(task))]
+    ended_runs = set()
+    for one in attempts:
+        if one.get("outcome") == "retried":
+            events.append((one.get("ended_at") or 0, "retried", f"by {one.get('message') or 'a person'}"))
+            continue
+        ended_runs.add(one.get("number"))
+        if one.get("started_at"):
+            events.append((one["started_at"], "started", f"run {one.get('number')} on {one.get('worker')}"))
+        events.append((one.get("ended_at") or 0, f"run ended: {one.get('outcome')}", _error(one)))
+    if task.get("started_at") and task.get("claims") not in ended_runs:
+        events.append((task["started_at"], "started", f"run {task.get('claims')} on {task.get('worker_id')}"))
+    if task.get("cancel_requested_at"):
+        events.append((task["cancel_requested_at"], "cancel asked for", None))
+    if task.get("finished_at"):
+        because = task.get("cancelled_because")
+        events.append((task["finished_at"], str(task["status"]), f"because of {because}" if because else None))
+    order = sorted(enumerate(events), key=lambda pair: (pair[1][0], pair[0]))
+    return [{"at": show_instant(at), "event": event, "detail": detail} for _, (at, event, detail) in order]
+
+
+def _wish(task: Mapping[str, Any]) -> str | None:
+    return f"not before {show_instant(task['eta'])}" if task.get("eta") else None
+
+
+def _error(attempt: Mapping[str, Any]) -> str | None:
+    parts = [str(attempt[name]) for name in ("kind", "message") if attempt.get(name)]
+    return ": ".join(dict.fromkeys(parts)) or None
