@@ -72,6 +72,17 @@ class NewTask:
     spawned_by: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Bounds of one concurrency key, cluster-wide: tasks at a time, and starts in any period. None is no bound."""
+
+    space: str
+    key: str
+    limit: int | None = None
+    rate: int | None = None
+    period_ms: int | None = None
+
+
 class Answer(StrEnum):
     """What an enqueue came to."""
 
@@ -82,12 +93,16 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Enqueued:
-    """The task that now stands for an enqueue: a new one, or the live one with the same key or id."""
+    """The task that now stands for an enqueue: a new one, or the live one with the same key or id.
+
+    notes: what a person should know about how the request was read.
+    """
 
     uid: str
     id: str
     answer: Answer
     status: Status | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,3 +258,4 @@ class Pulse:
     release_pending: int | None = None
     cascade_pending: int | None = None
     revive_pending: int | None = None
+    gate_at: int | None = None
