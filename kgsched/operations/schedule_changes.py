@@ -1,0 +1,131 @@
+"""Writing schedules: each change only while the version is what was read, else it is decided anew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kgsched.core.desired import BUILT_IN_TYPE, DesiredSchedule, LiveSchedule, MergePlan, plan_apply
+from kgsched.core.lanes import DEFAULT_LANE, MAINT
+from kgsched.core.schedule_change import changed_fields, new_fields
+from kgsched.errors import StorageConflict, UnknownName
+from kgsched.operations.records import read_json
+from kgsched.ports import Store
+from kgsched.registry import Registry
+
+TRIES = 8
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What applying a file did, by schedule name, and what a person should know."""
+
+    created: tuple[str, ...]
+    changed: tuple[str, ...]
+    disabled: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class ScheduleWriter:
+    """Creates and changes the schedules of one space."""
+
+    def __init__(self, store: Store, registry: Registry, space: str) -> None:
+        self._store, self._registry, self._space = store, registry, space
+
+    async def find(self, name: str) -> Row:
+        """Row {schedule, now, waiting}. Raises UnknownName with near names."""
+        rows = await self._store.schedules.read(self._space, [name])
+        if rows:
+            return rows[0]
+        known = [row["schedule"]["name"] for row in await self._store.schedules.read(self._space)]
+        raise UnknownName("schedule", name, known)
+
+    async def change(self, name: str, by: str, decide: Callable[[Row], MergePlan]) -> MergePlan:
+        """Carry out what `decide` makes of the live properties; nothing is written when it changes nothing."""
+        for _ in range(TRIES):
+            row = await self.find(name)
+            plan = decide(row["schedule"])
+            if not plan.changes or await self._write(row, plan, by):
+                return plan
+        raise StorageConflict(f"schedule {name!r} is being changed by others again and again; try once more")
+
+    async def apply(self, desired: list[DesiredSchedule], by: str) -> Applied:
+        """Merge a whole file into what is there; safe when several processes apply it at once."""
+        live = await self._live()
+        done: dict[str, list[str]] = {"created": [], "changed": [], "disabled": [], "unchanged": []}
+        notes: list[str] = []
+        named = {entry.name for entry in desired}
+        for plan in plan_apply(desired, {name: found for name, (_, found) in live.items()}):
+            entry = [one for one in desired if one.name == plan.name]
+            kind, final = await self._apply_one(entry[0] if entry else None, plan, live, by)
+            done["disabled" if kind == "changed" and plan.name not in named else kind].append(plan.name)
+            notes += final.notes
+        return Applied(
+            created=tuple(done["created"]),
+            changed=tuple(done["changed"]),
+            disabled=tuple(done["disabled"]),
+            unchanged=tuple(done["unchanged"]),
+            notes=tuple(notes),
+        )
+
+    async def _apply_one(
+        self, entry: DesiredSchedule | None, plan: MergePlan, live: dict[str, tuple[Row, LiveSchedule]], by: str
+    ) -> tuple[str, MergePlan]:
+        for _ in range(TRIES):
+            row, found = live.get(plan.name, (None, None))
+            if plan.created or row is None:
+                if await self._create(plan, by):
+                    return "created", plan
+            elif not plan.changes and found is not None and plan.base == found.base:
+                return "unchanged", plan
+            elif await self._write(row, plan, by, base=True):
+                return "changed", plan
+            live = await self._live()  # somebody was faster
+            again = {name: one for name, (_, one) in live.items() if name == plan.name}
+            plans = plan_apply([entry] if entry else [], again)
+            if not plans:
+                return "unchanged", plan
+            plan = plans[0]
+        raise StorageConflict(f"schedule {plan.name!r} is being changed by others again and again; apply once more")
+
+    async def _live(self) -> dict[str, tuple[Row, LiveSchedule]]:
+        rows = await self._store.schedules.read(self._space)
+        return {
+            row["schedule"]["name"]: (row, LiveSchedule(row["schedule"], read_json(row["schedule"].get("desired"))))
+            for row in rows
+        }
+
+    async def _create(self, plan: MergePlan, by: str) -> bool:
+        now = (await self._store.cluster.pulse()).now
+        fields = new_fields(self._space, plan.name, plan.changes, now) | {
+            "lane": await self._lane(plan.changes["type"]),
+            "desired": _text(plan.base),
+        }
+        return await self._store.schedules.create(self._space, plan.name, fields, by, "created") is not None
+
+    async def _write(self, row: Row, plan: MergePlan, by: str, *, base: bool = False) -> bool:
+        live = row["schedule"]
+        fields = changed_fields(live, plan.changes, row["now"]) if plan.changes else {}
+        if "type" in plan.changes:
+            fields["lane"] = await self._lane(plan.changes["type"])
+        if base:
+            fields["desired"] = _text(plan.base)
+        note = "; ".join(plan.notes) or f"{', '.join(sorted(plan.changes)) or 'the file'} changed"
+        version = await self._store.schedules.change(self._space, plan.name, live["version"], fields, by, note[:1000])
+        return version is not None
+
+    async def _lane(self, type_: str) -> str:
+        known = self._registry.find(type_)
+        if known is not None:
+            return known.lane
+        if type_ == BUILT_IN_TYPE:
+            return MAINT.name
+        return (await self._store.cluster.read_types()).get(type_, DEFAULT_LANE)
+
+
+def _text(base: Mapping[str, Any] | None) -> str | None:
+    return None if base is None else json.dumps(dict(base), sort_keys=True)
