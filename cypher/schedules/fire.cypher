@@ -1,6 +1,6 @@
 // Fire planned slots of one schedule and advance it, only while next_run and version are what was read. A slot that is not after
 // last_slot is not fired again, a tick that exists is not made twice, and the schedule advances in every case.
-// params: space, name, next_run, version (as read), ticks [{slot, uid, eta}] in slot order, new_next_run (null: no more), missed
+// params: space, name, next_run, version (as read), ticks [{slot, uid, eta}] (in slot order), new_next_run (null: no more), missed
 // returns: no row: lost, another process fired it or it was changed; fired [[slot, uid, created]], coalesced (uid of the tick that
 //   waits already, or null), gates [[space, key]] to admit
 // mode: write

@@ -1,0 +1,58 @@
+"""Plans as the server explains them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kgsched.store import Neo4jStore
+from tests.queries.headers import header
+
+POOR = ("AllNodesScan", "CartesianProduct", "NodeByLabelScan", "RelationshipTypeScan")
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator, with those above it, nearest first."""
+
+    name: str
+    details: str
+    above: tuple[str, ...]
+
+    @property
+    def finds_nodes(self) -> bool:
+        return "Seek" in self.name or "Scan" in self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    query_type: str
+    columns: tuple[str, ...]
+    operators: tuple[Operator, ...]
+
+    @property
+    def poor(self) -> list[str]:
+        return [f"{one.name} {one.details[:100]}" for one in self.operators if any(bad in one.name for bad in POOR)]
+
+    def finds(self, index: str) -> list[Operator]:
+        """Seeks and scans of an index like `Task(type, ready, rank)`."""
+        return [one for one in self.operators if one.finds_nodes and index in one.details]
+
+
+async def explain(store: Neo4jStore, name: str, prefix: str = "") -> Plan:
+    """The plan of a statement as if its parameters were null."""
+    text = f"EXPLAIN {prefix}\n{header(name).body}"
+    async with store.client.raw_session(read=False) as session:
+        result = await session.run(text, dict.fromkeys(header(name).parameters))
+        columns = tuple(result.keys())
+        summary = await result.consume()
+    operators = tuple(_walk(summary.plan, ())) if summary.plan else ()
+    return Plan(summary.query_type or "", columns, operators)
+
+
+def _walk(node: dict[str, Any], above: tuple[str, ...]) -> Iterator[Operator]:
+    name = node["operatorType"].split("@")[0]
+    yield Operator(name, str(node.get("args", {}).get("Details", "")), above)
+    for child in node.get("children", ()):
+        yield from _walk(child, (name, *above))
