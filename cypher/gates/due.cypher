@@ -1,4 +1,4 @@
-// Gates with room and somebody waiting: what an admission that was lost in a crash still owes.
+// Gates with room and somebody waiting: what an admission that was lost in a crash owes, and what a period that passed allows.
 // params: none
 // returns: gates [[space, key]]
 // mode: read
@@ -7,7 +7,7 @@ CALL (g) {
   MATCH (t:Task {space: g.space, gate_held: g.key})
   RETURN count(t) AS held
 }
-WITH g, held WHERE held < g.limit
+WITH g, held WHERE (g.limit IS NULL OR held < g.limit) AND coalesce(g.next_at <= timestamp(), true)
 CALL (g) {
   MATCH (t:Task {space: g.space, gate_waiting: g.key}) WHERE t.prio_bucket IS NOT NULL AND t.rank IS NOT NULL
   RETURN t LIMIT 1

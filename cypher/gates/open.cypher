@@ -1,9 +1,9 @@
-// Make the gates of concurrency keys, or change their limits.
-// params: gates [{space, key, limit}]
+// Make the gates of concurrency keys, or change their limits: at most `limit` at a time, at most `rate` starts a period.
+// params: gates [{space, key, limit (null: none), rate (null: none), period_ms}]
 // returns: n
 // mode: write
 UNWIND $gates AS gate
 WITH gate ORDER BY gate.space, gate.key
 MERGE (g:Gate {space: gate.space, key: gate.key})
-SET g.limit = gate.limit
+SET g.limit = gate.limit, g.rate = gate.rate, g.period_ms = gate.period_ms, g.next_at = NULL
 RETURN count(g) AS n

@@ -88,7 +88,7 @@ class Services:
             Service("cascade", lambda pulse: pulse.cascade_pending, lambda store: store.sweeps.cascade_step(), 60.0),
             Service("release", lambda pulse: pulse.release_pending, lambda store: store.sweeps.release_step(), 60.0),
             Service("revive", lambda pulse: pulse.revive_pending, lambda store: store.sweeps.revive_step(), 60.0),
-            Service("admission", lambda pulse: None, lambda store: store.sweeps.admission(), 5.0),
+            Service("admission", lambda pulse: pulse.gate_at, lambda store: store.sweeps.admission(), 5.0),
             Service("collapse", lambda pulse: None, lambda store: store.sweeps.collapse_stale_ticks(), 60.0),
         )
 

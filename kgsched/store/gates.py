@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import structlog
 
+from kgsched.core.task import Gate
 from kgsched.errors import StoreError
 from kgsched.store.client import Client
 
@@ -20,10 +22,18 @@ class Gates:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def open(self, gates: Sequence[tuple[str, str, int]]) -> None:
-        """Make gates of (space, key, limit), or change their limits."""
-        rows = [{"space": space, "key": key, "limit": limit} for space, key, limit in gates]
-        await self._client.run("gates/open", gates=rows)
+    async def open(self, gates: Iterable[Gate]) -> None:
+        """Make gates, or change their limits."""
+        await self._client.run("gates/open", gates=[asdict(gate) for gate in gates])
+
+    async def read(self, space: str) -> list[dict[str, Any]]:
+        """Rows {key, limit, rate, period_ms, held, waiting}."""
+        return await self._client.run("gates/read", space=space)
+
+    async def reserve(self, space: str, key: str, rate: int, period_ms: int) -> int:
+        """Milliseconds until the start that is now the caller's; at most `rate` starts in any period, everywhere."""
+        rows = await self._client.run("gates/reserve", space=space, key=key, rate=rate, period_ms=period_ms)
+        return int(rows[0]["wait_ms"])
 
     async def admit(self, gates: Iterable[Sequence[str] | None]) -> int:
         """Let the next tasks through; return how many. What fails here is owed by the admission sweep."""
