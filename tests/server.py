@@ -8,21 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from neo4j import GraphDatabase
-from neo4j.exceptions import DriverError, Neo4jError
 
 from kgsched.config import Settings, load_settings
-from kgsched.errors import StorageConnectionError
 from kgsched.localdb import ManagedServer, ServerAddress
-
-
-def probe(uri: str, user: str, password: str, database: str) -> None:
-    """A login and one query."""
-    try:
-        with GraphDatabase.driver(uri, auth=(user, password)) as driver:
-            driver.execute_query("RETURN 1", database_=database)
-    except (DriverError, Neo4jError) as error:
-        raise StorageConnectionError(str(error)) from error
+from kgsched.store import probe
 
 
 def local_settings(home: Path, **more: object) -> Settings:

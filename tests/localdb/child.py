@@ -16,7 +16,8 @@ from pathlib import Path
 from kgsched.localdb import ManagedServer, ServerAddress
 from kgsched.localdb.install import install_jars
 from kgsched.localdb.lockfile import Jar
-from tests.server import local_settings, probe
+from kgsched.store import probe
+from tests.server import local_settings
 
 
 def main(verb: str, folder: Path, *more: str) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from kgsched.localdb import ManagedServer
+from kgsched.store import probe
 from tests.localdb.mirror import Mirror, serve
-from tests.server import local_settings, probe
+from tests.server import local_settings
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ import psutil
 from neo4j import GraphDatabase
 
 from kgsched.localdb import ManagedServer, ServerAddress
-from tests.server import local_settings, probe
+from kgsched.store import probe
+from tests.server import local_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
