@@ -3,6 +3,7 @@
 // returns: n
 // mode: write
 MATCH (t:Task {uid: $task})
-MATCH (a:Article {id: $article})
+WITH t, $article AS id
+MATCH (a:Article {id: id})
 MERGE (t)-[p:PRODUCED]->(a)
 RETURN count(p) AS n

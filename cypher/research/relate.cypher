@@ -8,14 +8,18 @@ CALL () {
   WITH id ORDER BY id
   MATCH (a:Article {id: id})
   SET a.alone_since = timestamp()
+  RETURN count(a) AS marked
 }
-CALL () {
+CALL (marked) {
   UNWIND $rows AS r
   WITH r ORDER BY r.low, r.high
   MATCH (a:Article {id: r.low})
-  MATCH (b:Article {id: r.high})
-  MERGE (a)-[x:RELATED_TO]->(b)
-  SET x.cosine = r.cosine
+  CALL (a, r) {
+    MATCH (b:Article {id: r.high})
+    MERGE (a)-[x:RELATED_TO]->(b)
+    SET x.cosine = r.cosine
+    RETURN x
+  }
   RETURN count(x) AS n
 }
 RETURN n
