@@ -1,3 +1,41 @@
 """kgsched: a durable task scheduler that lives inside a Neo4j graph."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kgsched.app import Kgsched
+    from kgsched.config import Settings
+    from kgsched.errors import Cancel, KgschedError, Permanent, Retry, Snooze, TaskFailed
+    from kgsched.runtime.context import TaskContext
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Cancel",
+    "Kgsched",
+    "KgschedError",
+    "Permanent",
+    "Retry",
+    "Settings",
+    "Snooze",
+    "TaskContext",
+    "TaskFailed",
+    "__version__",
+]
+
+_HOMES = {
+    "Kgsched": "kgsched.app",
+    "Settings": "kgsched.config",
+    "TaskContext": "kgsched.runtime.context",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when they are first used: commands that need little start fast."""
+    if name not in __all__:
+        raise AttributeError(f"module 'kgsched' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES.get(name, "kgsched.errors")), name)

@@ -13,6 +13,7 @@
     │   ├── ServerTooOld             older than the oldest supported server
     │   └── SchemaTooNew             a newer kgsched wrote this database
     ├── LocalDbError                 the managed Neo4j could not be brought up or down
+    ├── TaskFailed                   a task that was waited for did not complete
     ├── LeaseConflict                the claim is no longer ours
     ├── SecurityError                refused on purpose
     └── BudgetExceeded               a limit set by the user was reached
@@ -97,6 +98,14 @@ class SchemaTooNew(StoreError):
 
 class LocalDbError(KgschedError):
     """The managed Neo4j could not be brought up, reached or stopped."""
+
+
+class TaskFailed(KgschedError):
+    """A task that was waited for is over and did not complete."""
+
+    def __init__(self, id_: str, status: str, error: str | None) -> None:
+        super().__init__(f"task {id_} ended as {status}{f': {error}' if error else ''}")
+        self.id, self.status, self.error = id_, status, error
 
 
 class LeaseConflict(KgschedError):

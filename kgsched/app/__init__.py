@@ -1,0 +1,5 @@
+"""Composition root and public interface."""
+
+from kgsched.app.kgsched import Kgsched
+
+__all__ = ["Kgsched"]

@@ -1,0 +1,80 @@
+"""`kgsched daemon`: the application as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from kgsched.app.built_in import add_built_in
+from kgsched.app.kgsched import Kgsched
+from kgsched.errors import KgschedError
+from kgsched.runtime.daemon import run_daemon
+from kgsched.store import Neo4jStore
+
+log = structlog.get_logger(__name__)
+WATCH_S = 2.0
+
+
+async def serve(
+    app: Kgsched,
+    *,
+    services: bool = True,
+    schedules: Path | None = None,
+    say: Callable[[str], None],
+    on_ready: Callable[[], None] | None = None,
+) -> int:
+    """Run until a signal; return the exit code. `say` gets lines for a person."""
+    add_built_in(app.registry, app.settings)
+    async with app.connection.held():
+        async with app:
+            if services:
+                for note in (await app.operations.schedules.apply(schedules, by="daemon")).notes:
+                    say(note)
+            _introduce(app, say)
+        watch = asyncio.create_task(_watch(app))
+        try:
+            return await run_daemon(
+                app.settings,
+                app.registry,
+                _opener(app),
+                app.spawner,
+                services=services,
+                on_start=lambda _: on_ready() if on_ready is not None else None,
+            )
+        finally:
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
+
+
+def _opener(app: Kgsched) -> Callable[[], Any]:
+    async def open_store() -> Neo4jStore:
+        return await app.connection.open()
+
+    return open_store
+
+
+async def _watch(app: Kgsched) -> None:
+    """Start the managed server again when it died; the loops find it by themselves."""
+    if app.connection.server is None:
+        return
+    while True:
+        await asyncio.sleep(WATCH_S)
+        try:
+            await app.connection.revive()
+        except KgschedError as error:
+            log.error("the managed Neo4j does not come back", error=str(error))
+
+
+def _introduce(app: Kgsched, say: Callable[[str], None]) -> None:
+    server = app.connection.server
+    if server is not None:
+        status = server.status()
+        say(f"Neo4j {status.version} at {status.uri}, its data in {status.data}")
+        say(f"to look into it: kgsched graph-query, or any Bolt client with the password in {status.password_file}")
+    say("to see what goes on: kgsched status; to stop: Ctrl-C")
