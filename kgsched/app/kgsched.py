@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from kgsched.app.built_in import add_built_in
 from kgsched.app.connection import Connection
+from kgsched.app.logs import set_up_logs
 from kgsched.app.sync import SyncKgsched
 from kgsched.config import Settings, load_settings
 from kgsched.core.backoff import Backoff
@@ -47,6 +48,7 @@ class Kgsched:
         self.registry = registry or Registry()
         self._progress = progress
         self._store: Neo4jStore | None = None
+        set_up_logs(self.settings)
 
     # task types
 
@@ -153,7 +155,7 @@ class Kgsched:
     async def enqueue(self, what: str | Handler, /, *, tx: Transaction | None = None, **keywords: Any) -> Enqueued:
         """Enqueue a task of a type, or of the type of a handler; the keywords are its arguments and these options:
 
-        priority (name or 0 to 3), weight (-400 to 400), eta (datetime, ISO text, epoch ms) or delay (seconds, timedelta or
+        priority (name or 0 to 3), weight (-400 to 400), eta (datetime, ISO text, epoch ms) or delay (seconds or
         `90s`), id, key with unique_for and on_conflict, source, after (ids) with on_failure, max_attempts, gate, trace.
         With `tx` (`app.transaction()`) the task exists if and only if that transaction commits.
         Returns the task that stands for the request; its `answer` says whether it is new. Raises UsageError, Conflict.

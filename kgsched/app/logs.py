@@ -1,0 +1,32 @@
+"""Logs: lines for a person on a terminal, JSON elsewhere, always on stderr."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import structlog
+
+from kgsched.config import Settings
+
+
+def set_up_logs(settings: Settings) -> None:
+    """Configure structlog unless the program that uses kgsched has done so."""
+    if structlog.is_configured():
+        return
+    plain = settings.log_format == "console" or (settings.log_format == "auto" and sys.stderr.isatty())
+    renderer = (
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if plain else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[settings.log_level.upper()]),
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
