@@ -16,8 +16,10 @@ def set_up_logs(settings: Settings) -> None:
     if structlog.is_configured():
         return
     plain = settings.log_format == "console" or (settings.log_format == "auto" and sys.stderr.isatty())
-    renderer = (
-        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if plain else structlog.processors.JSONRenderer()
+    ending: list[Any] = (
+        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        if plain
+        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
     structlog.configure(
         processors=[
