@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 CHUNK = 100
 MAX_STRANGER_AGE = 30.0
-MIN_TIMEOUT = 1.0
+MIN_TIMEOUT = 5.0
 
 Lost = Callable[[Claim, str], None]
 Cancelled = Callable[[Claim], None]

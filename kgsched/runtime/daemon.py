@@ -45,7 +45,7 @@ class Daemon:
             registry,
             open_store,
             spawn,
-            source=self._source,
+            self._source,
             identity=self.identity,
             stop_grace=stop_grace,
         )

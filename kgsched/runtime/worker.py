@@ -56,7 +56,7 @@ def check_types(registry: Registry) -> None:
 class Worker:
     """Claims and runs tasks. Belongs to the event loop that makes it; bodies and beats have threads of their own.
 
-    `stop_grace` (seconds) bounds a body that was told to stop. Raises InvalidValue for a type that cannot be run.
+    `source` is the store of this event loop; who made it closes it. `stop_grace` (seconds) bounds a body that was told to stop. Raises InvalidValue for a type that cannot be run.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class Worker:
         registry: Registry,
         open_store: OpenStore,
         spawn: Spawn,
+        source: StoreSource,
         *,
-        source: StoreSource | None = None,
         identity: Identity | None = None,
         stop_grace: float = STOP_GRACE,
     ) -> None:
@@ -75,7 +75,7 @@ class Worker:
         self._settings = settings
         self._registry = registry
         self._control = asyncio.get_running_loop()
-        self._source = source or StoreSource(open_store)
+        self._source = source
         self._bodies = SideLoop("bodies", open_store)
         self._beats_side = SideLoop("beats", open_store)
         self._leases = Leases(settings.beat)
