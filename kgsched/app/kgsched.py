@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cached_property
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgsched.app.built_in import add_built_in
 from kgsched.app.connection import Connection
@@ -22,8 +22,10 @@ from kgsched.errors import KgschedError, TaskFailed
 from kgsched.operations.facade import Operations, Spawner, request_of
 from kgsched.ports import Transaction
 from kgsched.registry import Executor, Handler, Registry, TaskType, classes, millis
-from kgsched.runtime.daemon import Daemon
 from kgsched.store import Neo4jStore
+
+if TYPE_CHECKING:
+    from kgsched.runtime.daemon import Daemon
 
 F = TypeVar("F", bound=Callable[..., Any])
 Progress = Callable[[str], None]
@@ -199,6 +201,8 @@ class Kgsched:
     @asynccontextmanager
     async def worker(self, *, services: bool = True) -> AsyncIterator[Daemon]:
         """Run tasks in this process as long as the block lasts, then drain. `services` fires schedules, reaps, …"""
+        from kgsched.runtime.daemon import Daemon
+
         add_built_in(self.registry, self.settings)
         daemon = Daemon(self.settings, self.registry, self.connection.open, self.spawner, services=services)
         await daemon.start()
