@@ -43,8 +43,10 @@ class ClassArchive:
     @property
     def flags(self) -> tuple[str, ...]:
         """JVM flags that use the archive; none when there is none."""
-        if not (self.folder / "made").exists():
-            return ()
+        return self._use if (self.folder / "made").exists() else ()
+
+    @property
+    def _use(self) -> tuple[str, ...]:
         return (f"-XX:SharedArchiveFile={self._base}:{self._app}", "-Xshare:auto")
 
     @property
@@ -62,6 +64,7 @@ class ClassArchive:
             self._discard_interrupted_run()
             self._dump_base(program)
             self._dump_run(program, probe, timeout)
+            self._try(program)
         except (LocalDbError, OSError, subprocess.SubprocessError) as error:
             progress(f"no class archive, starts take a few seconds longer: {error}")
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -82,6 +85,14 @@ class ClassArchive:
     def _dump_base(self, program: conf.Program) -> None:
         command = [str(program.java), "-Xshare:dump", "-XX:+UseSerialGC", f"-XX:SharedArchiveFile={self._base}"]
         subprocess.run(command, check=True, capture_output=True, timeout=DUMP_TIMEOUT, stdin=subprocess.DEVNULL)
+
+    def _try(self, program: conf.Program) -> None:
+        """A JVM that cannot use the archive says so, and goes on."""
+        flags = (*conf.jvm_flags(), *self._use)
+        command = [str(program.java), *flags, "-cp", program.class_path, "-version"]
+        answer = subprocess.run(command, check=True, capture_output=True, text=True, timeout=DUMP_TIMEOUT)
+        if "[cds" in answer.stdout:
+            raise LocalDbError(f"the Java runtime cannot use what it wrote: {answer.stdout.strip()}")
 
     def _dump_run(self, program: conf.Program, probe: Probe, timeout: float) -> None:
         folder, instance = self._training, secrets.token_hex(8)

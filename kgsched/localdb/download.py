@@ -33,13 +33,13 @@ class _Corrupt(Exception):
 
 def missing(jars: Sequence[Jar], folder: Path) -> list[Jar]:
     """The jars that `folder` lacks or has with another size; reads no file and no network."""
-    return [jar for jar in jars if not _has_size(folder / jar.name, jar.size)]
+    return [jar for jar in jars if not _has_size(folder / jar.path, jar.size)]
 
 
 def fetch_all(jars: Sequence[Jar], folder: Path, base_url: str, progress: Callable[[str], None]) -> None:
     """Make `folder` complete. The caller holds the folder's lock. Raises LocalDbError; finished files stay."""
     folder.mkdir(parents=True, exist_ok=True)
-    for left_over in folder.glob(".*.part"):
+    for left_over in folder.rglob(".*.part"):
         left_over.unlink()
     wanted = missing(jars, folder)
     if not wanted:
@@ -81,7 +81,9 @@ def _fetch(client: httpx.Client, base: str, jar: Jar, folder: Path) -> None:
 
 
 def _fetch_once(client: httpx.Client, url: str, jar: Jar, folder: Path) -> None:
-    part = folder / f".{jar.name}.part"
+    target = folder / jar.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.part")
     digest, size = hashlib.sha256(), 0
     with client.stream("GET", url) as response:
         response.raise_for_status()
@@ -97,7 +99,7 @@ def _fetch_once(client: httpx.Client, url: str, jar: Jar, folder: Path) -> None:
     if size != jar.size or digest.hexdigest() != jar.sha256:
         part.unlink()
         raise _Corrupt(f"{url} is not the file that was locked ({size} bytes of {jar.size}, SHA-256 differs)")
-    part.replace(folder / jar.name)
+    part.replace(target)
 
 
 def _worth_another_try(error: BaseException) -> bool:

@@ -26,12 +26,12 @@ def install(settings: Settings, version: str, probe: Probe, progress: Progress) 
     jars = load_lock(version)
     java = find_java(settings, line_of(version))
     base = settings.cache / "neo4j" / version
-    lib = install_jars(jars, base, settings.maven_url, f"Neo4j {version}", progress)
+    folder = install_jars(jars, base, settings.maven_url, f"Neo4j {version}", progress)
     program = conf.Program(
         version=version,
         java=java.path,
-        class_path=os.pathsep.join(str(lib / jar.name) for jar in jars),
-        main_class=conf.main_class(lib / f"neo4j-{version}.jar"),
+        class_path=os.pathsep.join(str(folder / jar.path) for jar in jars),
+        main_class=conf.main_class(folder / f"org/neo4j/neo4j/{version}/neo4j-{version}.jar"),
         heap=settings.neo4j_heap,
         pagecache=settings.neo4j_pagecache,
     )
@@ -44,10 +44,14 @@ def install(settings: Settings, version: str, probe: Probe, progress: Progress) 
 
 
 def install_jars(jars: Sequence[Jar], base: Path, url: str, name: str, progress: Progress) -> Path:
-    """The folder with all of `jars`; those that are missing are downloaded, by one process at a time."""
-    lib = base / "lib"
-    if not download.missing(jars, lib):
-        return lib
+    """The folder with all of `jars`; those that are missing are downloaded, by one process at a time.
+
+    It is laid out as a Maven repository: in one flat folder, the `Class-Path` entries of some jars would be found
+    and change the class path, and a class archive is not valid then.
+    """
+    folder = base / "jars"
+    if not download.missing(jars, folder):
+        return folder
     try:
         base.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -55,8 +59,8 @@ def install_jars(jars: Sequence[Jar], base: Path, url: str, name: str, progress:
             f"cannot make the cache folder {base}: {error.strerror}; set KGSCHED_CACHE to a folder of your own"
         ) from error
     with flock.exclusive(base / "lock", f"the download of {name}", progress):
-        if lacking := download.missing(jars, lib):
+        if lacking := download.missing(jars, folder):
             progress(LICENCE)
-            progress(f"downloading {name} ({sum(jar.size for jar in lacking) / 1e6:.0f} MB) to {lib}")
-            download.fetch_all(jars, lib, url, progress)
-    return lib
+            progress(f"downloading {name} ({sum(jar.size for jar in lacking) / 1e6:.0f} MB) to {folder}")
+            download.fetch_all(jars, folder, url, progress)
+    return folder

@@ -18,10 +18,6 @@ class Jar:
     size: int
     sha256: str
 
-    @property
-    def name(self) -> str:
-        return self.path.rpartition("/")[2]
-
 
 @cache
 def shipped_versions() -> tuple[str, ...]:

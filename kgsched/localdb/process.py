@@ -38,6 +38,8 @@ def is_ours(pid: int, folder: Path | str, instance: str) -> bool:
 
 def owns_port(pid: int, port: int) -> bool:
     """Whether the process itself listens on the port: only then does it get the password."""
+    if port_is_free(port):
+        return False  # much cheaper to see than who listens
     try:
         connections = psutil.Process(pid).net_connections(kind="tcp")
     except psutil.NoSuchProcess:

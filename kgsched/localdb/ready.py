@@ -14,7 +14,7 @@ from kgsched.localdb.home import LineFolder
 from kgsched.localdb.state import ServerState
 
 USER, DATABASE = "neo4j", "neo4j"
-POLL = 0.1
+POLL = 0.2
 SAY_EVERY = 10.0
 RECOVERY = re.compile(r"(Recovery required[^\n]*|[Rr]ecover\w*[^\n]{0,80}\d+% completed|\d+% completed)")
 

@@ -31,9 +31,10 @@ def fake_java(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("version", shipped_versions())
 def test_lock_files_name_each_jar_once_with_its_hash(version: str) -> None:
     jars = load_lock(version)
-    names = [jar.name for jar in jars]
-    assert len(names) == len(set(names)) > 200
-    assert f"neo4j-{version}.jar" in names
+    paths = [jar.path for jar in jars]
+    assert len(paths) == len(set(paths)) > 200
+    assert f"org/neo4j/neo4j/{version}/neo4j-{version}.jar" in paths
+    assert not any(path.startswith("/") or ".." in path for path in paths)
     assert all(jar.size > 0 and re.fullmatch("[0-9a-f]{64}", jar.sha256) for jar in jars)
 
 

@@ -99,6 +99,12 @@ def test_a_port_that_another_program_took_meanwhile_is_given_up(used_home: Path)
         assert query(address, "RETURN 1") == [1]
 
 
+def test_the_class_archive_is_taken(used_home: Path) -> None:
+    address = managed(used_home).ensure()
+    assert any(word.startswith("-XX:SharedArchiveFile=") for word in psutil.Process(address.pid).cmdline())
+    assert "[cds" not in (address.home / "console.log").read_text()
+
+
 def test_files_of_the_server_are_for_this_user_alone(used_home: Path) -> None:
     address = managed(used_home).ensure()
     for path in (address.home / "password", used_home / "server.json", address.home / "conf" / "neo4j.conf"):
