@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 
 OLDEST_SERVER = (5, 26, 10)
 QUICK_RETRIES = 40
+OVERTIME_RETRIES = 2
 _QUICK_CODES = (
     "DeadlockDetected",
     "LockAcquisitionTimeout",
@@ -52,6 +53,11 @@ def quick(error: Neo4jError) -> bool:
     return any(code in (error.code or "") for code in _QUICK_CODES)
 
 
+def timed_out(error: Neo4jError) -> bool:
+    """Whether the server ended the transaction for its time: it was rolled back."""
+    return "TransactionTimedOut" in (error.code or "")
+
+
 def translate(error: Exception, doing: str) -> KgschedError:
     """The error of kgsched for an error of the driver."""
     if isinstance(error, ConstraintError):
@@ -64,6 +70,8 @@ def translate(error: Exception, doing: str) -> KgschedError:
         code = error.code or ""
         if any(one in code for one in _AWAY_CODES) or "AuthorizationExpired" in code:
             return StorageConnectionError(f"{doing}: the database is not ready ({code})")
+        if timed_out(error):
+            return StorageConflict(f"{doing}: the database is too busy; it was rolled back after its time was over")
         if quick(error):
             return StorageConflict(f"{doing}: {code} lasted over {QUICK_RETRIES} tries")
         return StoreError(f"{doing}: {code}: {error.message}")
@@ -113,19 +121,23 @@ class Client:
     async def run(self, name: str, /, *, timeout: float | None = None, **params: Any) -> list[dict[str, Any]]:
         """Run the statement `noun/verb` as one auto-commit transaction and return its rows.
 
-        Deadlocks and the like are tried again at once. Raises StorageConnectionError when the outcome is unknown.
+        Deadlocks and the like are tried again at once, and so is what was rolled back for its time: a first compile on
+        a busy machine can take seconds, the second try finds the plan. Raises StorageConnectionError when the outcome is unknown.
         """
         one = statement(name)
         text = one.text if one.mode == "schema" else self._prefix + one.text
         query = Query(text, timeout=timeout or self._timeout)
         access = READ_ACCESS if one.reads_only else WRITE_ACCESS
+        overtime = 0
         for attempt in range(QUICK_RETRIES):
             try:
                 async with self._driver.session(database=self.database, default_access_mode=access) as session:
                     result = await session.run(query, params)
                     return await result.data()
             except Neo4jError as error:
-                if not quick(error) or attempt == QUICK_RETRIES - 1:
+                overtime += timed_out(error)
+                again = quick(error) or 0 < overtime <= OVERTIME_RETRIES
+                if not again or attempt == QUICK_RETRIES - 1:
                     raise translate(error, name) from error
                 log.debug("quick retry", statement=name, code=error.code, attempt=attempt)
                 await asyncio.sleep(random.uniform(0.0, 0.01) * min(attempt + 1, 20))

@@ -19,16 +19,16 @@ class Cluster:
         self._client = client
 
     async def pulse(self) -> Pulse:
-        row = (await self._client.run("cluster/pulse", lease=LEADER, timeout=10.0))[0]
+        row = (await self._client.run("cluster/pulse", lease=LEADER))[0]
         return Pulse(**{name: row[name] for name in _PULSE_FIELDS})
 
     async def acquire(self, holder: str, ms: int) -> bool:
         """Take or keep the leader's lease."""
-        row = (await self._client.run("cluster/acquire", name=LEADER, holder=holder, ms=ms, timeout=10.0))[0]
+        row = (await self._client.run("cluster/acquire", name=LEADER, holder=holder, ms=ms))[0]
         return bool(row["mine"])
 
     async def resign(self, holder: str) -> None:
-        await self._client.run("cluster/resign", name=LEADER, holder=holder, timeout=10.0)
+        await self._client.run("cluster/resign", name=LEADER, holder=holder)
 
     async def publish_types(self, lanes: Mapping[str, str]) -> None:
         rows = [{"name": name, "lane": lane} for name, lane in lanes.items()]
