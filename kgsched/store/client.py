@@ -122,7 +122,8 @@ class Client:
         """Run the statement `noun/verb` as one auto-commit transaction and return its rows.
 
         Deadlocks and the like are tried again at once, and so is what was rolled back for its time: a first compile on
-        a busy machine can take seconds, the second try finds the plan. Raises StorageConnectionError when the outcome is unknown.
+        a busy machine can take seconds, the second try finds the plan. Raises StorageConnectionError when the outcome
+        is unknown.
         """
         one = statement(name)
         text = one.text if one.mode == "schema" else self._prefix + one.text
