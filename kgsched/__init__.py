@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kgsched.version import __version__
+
 if TYPE_CHECKING:
     from kgsched.app import Kgsched
     from kgsched.config import Settings
     from kgsched.errors import Cancel, KgschedError, Permanent, Retry, Snooze, TaskFailed
     from kgsched.runtime.context import TaskContext
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Cancel",

@@ -9,7 +9,6 @@ import uuid
 
 import structlog
 
-import kgsched
 from kgsched.config import Settings
 from kgsched.core.task import Claim
 from kgsched.errors import InvalidValue
@@ -27,6 +26,7 @@ from kgsched.runtime.run import StopReason
 from kgsched.runtime.runner import Runner
 from kgsched.runtime.side_loop import SideLoop, StoreSource
 from kgsched.runtime.ticks import TickKeeper
+from kgsched.version import __version__
 
 log = structlog.get_logger(__name__)
 
@@ -225,7 +225,7 @@ class Worker:
         info = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
-            "version": kgsched.__version__,
+            "version": __version__,
             "slots": settings.slots,
             "types": list(self._registry.names()),
             "session": self.identity.session,

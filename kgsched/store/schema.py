@@ -8,10 +8,10 @@ import re
 
 import structlog
 
-from kgsched import __version__
 from kgsched.errors import SchemaTooNew, StoreError
 from kgsched.store.client import Client
 from kgsched.store.queries import Statement, statements
+from kgsched.version import __version__
 
 log = structlog.get_logger(__name__)
 _NUMBER = re.compile(r"(?:research/)?schema/(\d{4})_(\w+)")

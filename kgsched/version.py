@@ -1,0 +1,3 @@
+"""The version of this kgsched."""
+
+__version__ = "0.1.0"
