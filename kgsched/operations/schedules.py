@@ -55,6 +55,11 @@ class ScheduleOperations:
         row = await self._writer.find(name)
         return full_schedule_record(row, await self._store.schedules.revisions(self._settings.space, name))
 
+    async def check_name(self, name: str | None) -> None:
+        """Raises UnknownName for a name that no schedule has; None is any."""
+        if name is not None:
+            await self._writer.find(name)
+
     async def run_now(self, name: str, *, priority: str | int | None = None, payload: Any = None) -> RunNow:
         """Enqueue a tick at once; the phase stays. Works on disabled and backed-off schedules.
 

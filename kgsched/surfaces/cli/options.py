@@ -1,0 +1,43 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kgsched.surfaces.cli import complete
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document with stable keys.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what it is about; change nothing.")]
+Ids = Annotated[
+    list[str] | None, typer.Argument(help="Task ids or uids.", autocompletion=complete.task_ids, show_default=False)
+]
+Statuses = Annotated[
+    list[str] | None,
+    typer.Option("--status", "-s", help="Only this state; may be given again.", autocompletion=complete.statuses),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", "-t", help="Only this type; may be given again.", autocompletion=complete.task_types),
+]
+OfSchedule = Annotated[
+    str | None, typer.Option("--schedule", help="Only ticks of this schedule.", autocompletion=complete.schedule_names)
+]
+Source = Annotated[str | None, typer.Option("--source", help="Only tasks about this source.")]
+LaneOption = Annotated[str | None, typer.Option("--lane", help="Only this lane.", autocompletion=complete.lanes)]
+Since = Annotated[
+    str | None, typer.Option("--since", help="Enqueued since: an instant, or a duration back from now, like 2h.")
+]
+Priority = Annotated[
+    str | None,
+    typer.Option(
+        "--priority",
+        "-p",
+        "--prio",
+        help="critical, high, normal, background, or 0 to 3.",
+        autocompletion=complete.priorities,
+    ),
+]
+Timeout = Annotated[float | None, typer.Option("--timeout", help="Stop waiting after this many seconds.", min=0.0)]
