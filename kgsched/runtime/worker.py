@@ -56,7 +56,8 @@ def check_types(registry: Registry) -> None:
 class Worker:
     """Claims and runs tasks. Belongs to the event loop that makes it; bodies and beats have threads of their own.
 
-    `source` is the store of this event loop; who made it closes it. `stop_grace` (seconds) bounds a body that was told to stop. Raises InvalidValue for a type that cannot be run.
+    `source` is the store of this event loop; who made it closes it. `stop_grace` (seconds) bounds a body that was told
+    to stop. Raises InvalidValue for a type that cannot be run.
     """
 
     def __init__(
