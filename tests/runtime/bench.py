@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from kgsched.config import Settings, load_settings
-from kgsched.core.states import Status
 from kgsched.core.task import NewTask
 from kgsched.localdb import ServerAddress
 from kgsched.ports import OpenStore, Store
@@ -73,8 +72,22 @@ class Bench:
 
     async def ended(self, *tasks: NewTask, timeout: float = 60.0) -> list[dict[str, Any]]:
         """Properties of tasks once they are over."""
-        await until(lambda: self._all(tasks, terminal=True), timeout)
+        await until(lambda: self._ended(tasks), timeout)
         return [await self.world.task(task) for task in tasks]
+
+    async def ended_all_after(self, first: NewTask, count: int) -> None:
+        """Run a worker until `first` and all that comes of it, `count` tasks together, are over."""
+        async with self.worker():
+            await self.ended(first)
+            await until(lambda: self._over(count))
+
+    async def until_ready(self, worker: Worker) -> None:
+        """Return when the worker may claim."""
+        presence = next(loop for loop in worker.loops() if loop.name == "presence")
+        await until(lambda: presence.status.passes)
+
+    async def _over(self, count: int) -> bool:
+        return await self.world.count("MATCH (t:Task) WHERE t.finished_at IS NOT NULL") == count
 
     async def reached(self, task: NewTask, status: str, timeout: float = 60.0) -> dict[str, Any]:
         async def there() -> bool:
@@ -83,8 +96,12 @@ class Bench:
         await until(there, timeout)
         return await self.world.task(task)
 
-    async def _all(self, tasks: tuple[NewTask, ...], *, terminal: bool) -> bool:
-        return all(Status(one).terminal is terminal for one in await self.world.statuses(*tasks))
+    async def _ended(self, tasks: tuple[NewTask, ...]) -> bool:
+        rows = await self.world.store.graph.query(
+            "MATCH (t:Task) WHERE t.uid IN $uids AND t.finished_at IS NOT NULL RETURN count(t) AS n",
+            uids=[task.uid for task in tasks],
+        )
+        return int(rows[0]["n"]) == len(tasks)
 
 
 __all__ = ["Bench", "new_task", "until"]
