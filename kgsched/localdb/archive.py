@@ -21,6 +21,7 @@ from kgsched.localdb.ready import LogWatch, Probe, Progress, wait_ready
 from kgsched.localdb.state import ServerState
 
 DUMP_TIMEOUT = 120.0
+KEPT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +72,19 @@ class ClassArchive:
             (self.folder / "failed").write_text(f"{error}\n", encoding="utf-8")
             return
         (self.folder / "made").touch()
+        self._forget_old_ones()
 
     def _discard_interrupted_run(self) -> None:
         if found := process.find_server(self._training.path):
             process.stop(found[0])
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
+
+    def _forget_old_ones(self) -> None:
+        """Every environment has a Java of its own, and so an archive (130 MB): keep those made last."""
+        made = sorted(self.folder.parent.glob("classes-*/made"), key=lambda mark: mark.stat().st_mtime)
+        for mark in made[:-KEPT]:
+            shutil.rmtree(mark.parent)
 
     @property
     def _training(self) -> LineFolder:

@@ -116,7 +116,9 @@ def _command_on(pid: int, folder: Path | str) -> list[str]:
     try:
         process = psutil.Process(pid)
         words = process.cmdline()
-        if f"--home-dir={folder}" not in words or process.status() == psutil.STATUS_ZOMBIE:
+        if f"--home-dir={folder}" not in words or process.uids().real != os.getuid():
+            return []
+        if process.status() == psutil.STATUS_ZOMBIE:
             return []
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return []

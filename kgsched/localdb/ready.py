@@ -16,7 +16,7 @@ from kgsched.localdb.state import ServerState
 USER, DATABASE = "neo4j", "neo4j"
 POLL = 0.2
 SAY_EVERY = 10.0
-RECOVERY = re.compile(r"(Recovery required[^\n]*|[Rr]ecover\w*[^\n]{0,80}\d+% completed|\d+% completed)")
+RECOVERY = re.compile(r"Recovery required|\.Recovery\][^\n]*?(\d+% completed)")
 
 Probe = Callable[[str, str, str, str], None]
 Progress = Callable[[str], None]
@@ -35,7 +35,7 @@ class LogWatch:
         return cls(folder, _size(folder.console_log), _size(folder.debug_log))
 
     def recovery(self) -> str | None:
-        """The newest line about recovery since the last call."""
+        """The newest sign of recovery since the last call: how far it is, or an empty text at its begin."""
         size = _size(self.folder.debug_log)
         if size <= self.debug:
             self.debug = min(self.debug, size)  # a rotated log begins anew
@@ -63,8 +63,8 @@ def wait_ready(state: ServerState, watch: LogWatch, probe: Probe, timeout: float
         if process.owns_port(state.pid, state.port) and _answers(probe, state, password):
             return
         now = time.monotonic()
-        if line := watch.recovery():
-            progress(f"the database recovers after a crash: {line.strip()}")
+        if (done := watch.recovery()) is not None:
+            progress(f"the database recovers after a crash {done and f'({done})'}".rstrip())
             deadline = now + timeout
         if now >= deadline:
             process.stop(state.pid)

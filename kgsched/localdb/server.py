@@ -69,7 +69,7 @@ class ManagedServer:
 
     def __init__(self, settings: Settings, probe: Probe, progress: Progress = quiet) -> None:
         self._settings = settings
-        self._home = Home(settings.home.absolute())
+        self._home = Home(settings.home.expanduser().resolve())
         self._supervisor = Supervisor(settings, probe, progress, self._home)
 
     def ensure(self) -> ServerAddress:

@@ -8,6 +8,7 @@ import pytest
 
 from kgsched.errors import LocalDbError
 from kgsched.localdb.install import LICENCE, install_jars
+from kgsched.localdb.lockfile import Jar
 from tests.localdb.mirror import CONTENT, JARS, Mirror, write_lock
 from tests.localdb.support import child, until
 
@@ -87,6 +88,13 @@ def test_a_mirror_without_the_file_is_named(tmp_path: Path, mirror: Mirror) -> N
     with pytest.raises(LocalDbError, match=rf"{mirror.url}/{JARS[2].path} answered 404"):
         fetch(tmp_path, mirror.url)
     assert mirror.requests[JARS[2].path] == 1
+
+
+def test_a_disk_that_is_too_small_is_seen_before_the_download(tmp_path: Path, mirror: Mirror) -> None:
+    huge = Jar("org/example/huge.jar", 10**15, "0" * 64)
+    with pytest.raises(LocalDbError, match=r"the disk of .* is full: 1000000000 MB .*KGSCHED_CACHE"):
+        install_jars([huge], tmp_path, mirror.url, "the example", lambda _: None)
+    assert not mirror.requests
 
 
 def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path) -> None:
