@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -88,6 +89,7 @@ class Client:
     ) -> None:
         self.uri, self.user, self.database, self._timeout = uri, user, database, timeout
         self._prefix = ""
+        self.quick_retries: Counter[str] = Counter()  # hidden from callers, by code and statement
         try:
             self._driver: AsyncDriver = AsyncGraphDatabase.driver(
                 uri,
@@ -140,6 +142,7 @@ class Client:
                 again = quick(error) or 0 < overtime <= OVERTIME_RETRIES
                 if not again or attempt == QUICK_RETRIES - 1:
                     raise translate(error, name) from error
+                self.quick_retries[f"{(error.code or '?').rsplit('.', maxsplit=1)[-1]} in {name}"] += 1
                 log.debug("quick retry", statement=name, code=error.code, attempt=attempt)
                 await asyncio.sleep(random.uniform(0.0, 0.01) * min(attempt + 1, 20))
             except (DriverError, OSError) as error:
