@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -14,7 +13,6 @@ from kgsched.app.built_in import add_built_in
 from kgsched.app.kgsched import Kgsched
 from kgsched.errors import KgschedError
 from kgsched.runtime.daemon import run_daemon
-from kgsched.store import Neo4jStore
 
 log = structlog.get_logger(__name__)
 WATCH_S = 2.0
@@ -26,7 +24,6 @@ async def serve(
     services: bool = True,
     schedules: Path | None = None,
     say: Callable[[str], None],
-    on_ready: Callable[[], None] | None = None,
 ) -> int:
     """Run until a signal; return the exit code. `say` gets lines for a person."""
     add_built_in(app.registry, app.settings)
@@ -41,22 +38,15 @@ async def serve(
             return await run_daemon(
                 app.settings,
                 app.registry,
-                _opener(app),
+                app.connection.open,
                 app.spawner,
                 services=services,
-                on_start=lambda _: on_ready() if on_ready is not None else None,
+                on_start=lambda _: say(f"kgsched {'daemon' if services else 'worker'} is ready"),
             )
         finally:
             watch.cancel()
             with suppress(asyncio.CancelledError):
                 await watch
-
-
-def _opener(app: Kgsched) -> Callable[[], Any]:
-    async def open_store() -> Neo4jStore:
-        return await app.connection.open()
-
-    return open_store
 
 
 async def _watch(app: Kgsched) -> None:
