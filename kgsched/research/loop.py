@@ -20,7 +20,7 @@ from kgsched.research.novelty import ConceptMatcher
 from kgsched.research.runner import ResearchPipelineRunner
 from kgsched.research.screening import Screener, Screening
 from kgsched.research.source import FeedOutcome, get_recent_papers
-from kgsched.research.throttle import Throttle
+from kgsched.research.throttle import Throttle, shared_throttle
 
 _log = structlog.get_logger(__name__)
 _SUBMITTED_DAYS_BEFORE = 4
@@ -31,7 +31,7 @@ class LoopController:
 
     def __init__(self, settings: Settings, throttle: Throttle | None = None, embedder: Embedder | None = None) -> None:
         self._settings = settings
-        self._throttle = throttle or Throttle(settings.arxiv_interval)
+        self._throttle = throttle or shared_throttle(settings)
         self._embedder = embedder or HashingEmbedder()
         self.runner = ResearchPipelineRunner(settings, self._throttle, self._embedder)
 

@@ -14,7 +14,7 @@ from kgsched.research.api import recent_papers
 from kgsched.research.feed import FeedDocument, error_of, parse_feed
 from kgsched.research.http import RATE_PAUSE, fetch, new_client, refuse_bad_status
 from kgsched.research.paper import Paper
-from kgsched.research.throttle import Throttle
+from kgsched.research.throttle import Throttle, shared_throttle
 
 GRADED_TYPES = ("new", "cross")
 _FEED_LIMIT = 32 * 1024 * 1024
@@ -62,7 +62,7 @@ async def get_recent_papers(
     A category that fails never hides the others: its outcome tells. Replacements are left out.
     """
     settings = settings or load_settings()
-    throttle = throttle or Throttle(settings.arxiv_interval)
+    throttle = throttle or shared_throttle(settings)
     found: list[Paper] = []
     outcomes: list[FeedOutcome] = []
     async with new_client(settings) as client:

@@ -1,7 +1,7 @@
 """Politeness towards arXiv: one request at a time, a pause between two, and a stop when arXiv asks for one.
 
 The limit is one request in three seconds over RSS, API and PDF together (arXiv API terms of use), so one `Throttle`
-serves all of them. Loopback hosts are not limited.
+serves all of them; with a turnstile it holds for all processes of the machine. Loopback hosts are not limited.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from urllib.parse import urlsplit
 
+from kgsched.config import Settings
 from kgsched.errors import Retry
+from kgsched.research.turnstile import Turnstile
 
 _BUSY_POLL = 0.05
 
@@ -22,8 +24,10 @@ _BUSY_POLL = 0.05
 class Throttle:
     """Turns to ask arXiv, shared by threads and event loops of this process. `interval` is in seconds."""
 
-    def __init__(self, interval: float = 3.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._interval, self._clock = interval, clock
+    def __init__(
+        self, interval: float = 3.0, clock: Callable[[], float] = time.monotonic, turnstile: Turnstile | None = None
+    ) -> None:
+        self._interval, self._clock, self._turnstile = interval, clock, turnstile
         self._lock = threading.Lock()
         self._busy = False
         self._next_at = self._blocked_until = float("-inf")
@@ -58,24 +62,38 @@ class Throttle:
         """0.0 when the turn was taken, else the seconds after which to ask again. Raises Retry while held off."""
         with self._lock:
             now = self._clock()
-            if now < self._blocked_until:
-                raise Retry("arXiv asked for a pause", after=self._blocked_until - now)
+            blocked = max(self._blocked_until - now, self._turnstile.blocked_for() if self._turnstile else 0.0)
+            if blocked > 0:
+                raise Retry("arXiv asked for a pause", after=blocked)
             if self._busy:
                 return _BUSY_POLL
             if now < self._next_at:
                 return self._next_at - now
+            delay = self._turnstile.take(self._interval) if self._turnstile else 0.0
+            if delay != 0.0:
+                return delay or _BUSY_POLL
             self._busy, self._next_at = True, now + self._interval
             return 0.0
 
     def give_back(self) -> None:
         with self._lock:
             self._busy = False
+            if self._turnstile is not None:
+                self._turnstile.give_back()
 
     def hold_off(self, url: str, seconds: float) -> None:
         """Ask nothing for `seconds`: arXiv answered that it was too much."""
-        if not is_loopback(url):
-            with self._lock:
-                self._blocked_until = max(self._blocked_until, self._clock() + seconds)
+        if is_loopback(url):
+            return
+        with self._lock:
+            self._blocked_until = max(self._blocked_until, self._clock() + seconds)
+            if self._turnstile is not None:
+                self._turnstile.hold_off(seconds)
+
+
+def shared_throttle(settings: Settings) -> Throttle:
+    """The throttle of a process that keeps arXiv's pace together with the others on this machine."""
+    return Throttle(settings.arxiv_interval, turnstile=Turnstile(settings.cache / "arxiv.turn"))
 
 
 def is_loopback(url: str) -> bool:
