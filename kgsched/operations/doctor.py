@@ -106,6 +106,8 @@ def check_leader(status: Mapping[str, Any], workers: Sequence[Record]) -> list[F
 
 def check_types(cells: Iterable[Mapping[str, Any]], workers: Sequence[Record]) -> list[Finding]:
     """Live tasks whose type no worker handles: they stay pending."""
+    if not workers:
+        return []
     handled = {type_ for worker in workers for type_ in worker["types"]}
     left: dict[str, int] = {}
     for cell in cells:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from kgsched.surfaces.cli.options import Json
 from kgsched.surfaces.cli.output import cell, print_json, print_pairs, print_table
 from kgsched.surfaces.cli.session import visit
-
-if TYPE_CHECKING:
-    from kgsched.app import Kgsched
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -37,14 +34,7 @@ def run(
     name: Annotated[str, typer.Argument(help="Name of the job; `kgsched jobs list` has them.")], as_json: Json = False
 ) -> None:
     """Run a job to its end, here and now, and print what it counted."""
-
-    async def act(app: Kgsched) -> dict[str, Any]:
-        from kgsched.app.built_in import add_built_in
-
-        add_built_in(app.registry, app.settings)
-        return await app.operations.jobs.run(name)
-
-    report = visit(act)
+    report = visit(lambda app: app.operations.jobs.run(name), built_in=True)
     if as_json:
         print_json(report)
     else:

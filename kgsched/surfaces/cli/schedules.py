@@ -130,7 +130,7 @@ def apply(
     as_json: Json = False,
 ) -> None:
     """Apply a file of schedules. What was changed live stays until the file changes that same field."""
-    done = visit(lambda app: app.operations.schedules.apply(file, me()))
+    done = visit(lambda app: app.operations.schedules.apply(file, me()), built_in=True)
     if as_json:
         print_json(asdict(done))
         return

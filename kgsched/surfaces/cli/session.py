@@ -26,12 +26,16 @@ def settings_of_command() -> Settings:
     return load_settings(**quiet)
 
 
-def visit(action: Callable[[Kgsched], Awaitable[T]]) -> T:
-    """Run `action` with the app of the environment's settings."""
+def visit(action: Callable[[Kgsched], Awaitable[T]], *, built_in: bool = False) -> T:
+    """Run `action` with the app of the environment's settings; `built_in` adds the jobs and types of every daemon."""
     from kgsched.app import Kgsched
 
     async def inside() -> T:
         async with Kgsched(settings_of_command(), progress=say) as app:
+            if built_in:
+                from kgsched.app.built_in import add_built_in
+
+                add_built_in(app.registry, app.settings)
             return await action(app)
 
     return asyncio.run(inside())

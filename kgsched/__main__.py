@@ -1,0 +1,5 @@
+"""`python -m kgsched`."""
+
+from kgsched.surfaces.cli.main import main
+
+main()
