@@ -14,14 +14,16 @@ from typing import Any
 
 import arxiv
 import requests
+import structlog
 
 from kgsched.config import Settings
 from kgsched.core.times import show_instant, to_millis
-from kgsched.errors import Retry
+from kgsched.errors import InvalidValue, Retry
 from kgsched.research.http import RATE_PAUSE, refuse_bad_status, user_agent
 from kgsched.research.paper import Author, Paper, parse_identifier, tidy
 from kgsched.research.throttle import Throttle, is_loopback
 
+_log = structlog.get_logger(__name__)
 PAGE = 100
 MOST = 2000
 _TOTAL = re.compile(rb"<opensearch:totalResults[^>]*>\s*(\d+)")
@@ -84,11 +86,19 @@ def _search(
     )
     with _PoliteSession(settings, throttle) as session:
         client._session = session
-        return [_paper(result, categories) for result in client.results(search)]
+        try:
+            found = [_paper(result, categories) for result in client.results(search)]
+        except arxiv.ArxivError as error:
+            raise Retry(str(error)) from error
+    return [paper for paper in found if paper is not None]
 
 
-def _paper(result: arxiv.Result, asked: tuple[str, ...]) -> Paper:
-    arxiv_id, version = parse_identifier(result.entry_id)
+def _paper(result: arxiv.Result, asked: tuple[str, ...]) -> Paper | None:
+    try:
+        arxiv_id, version = parse_identifier(result.entry_id)
+    except InvalidValue as error:
+        _log.warning("result_left_out", error=str(error))
+        return None
     return Paper(
         arxiv_id=arxiv_id,
         version=version or 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from kgsched.errors import Permanent, Retry
 from kgsched.research.throttle import Throttle
 
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
+LONGEST_ANSWER = 300.0
 RATE_PAUSE = 60.0
 ABUSE_PAUSE = 6 * 3600.0
 LONGEST_PAUSE = 24 * 3600.0
@@ -57,19 +59,25 @@ async def fetch(client: httpx.AsyncClient, throttle: Throttle, url: str, *, acce
     """One polite GET of at most `limit` bytes, whatever its status. Raises Retry when the network fails."""
     async with throttle.turn(url):
         try:
-            async with client.stream("GET", url, headers={"Accept": accept}) as response:
-                body = bytearray()
-                async for part in response.aiter_bytes():
-                    body += part
-                    if len(body) > limit:
-                        break
-                return Answer(
-                    str(response.url), response.status_code, response.headers, bytes(body[:limit]), len(body) > limit
-                )
+            async with asyncio.timeout(LONGEST_ANSWER):
+                return await _get(client, url, accept, limit)
+        except TimeoutError as error:
+            raise Retry(f"{url} was not answered whole within {LONGEST_ANSWER:g} s") from error
         except httpx.TooManyRedirects as error:
             raise Permanent(f"{url} redirects in a circle") from error
         except httpx.HTTPError as error:
             raise Retry(f"{url}: {type(error).__name__} {error}".rstrip()) from error
+
+
+async def _get(client: httpx.AsyncClient, url: str, accept: str, limit: int) -> Answer:
+    async with client.stream("GET", url, headers={"Accept": accept}) as response:
+        body = bytearray()
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > limit:
+                break
+        cut = len(body) > limit
+        return Answer(str(response.url), response.status_code, response.headers, bytes(body[:limit]), cut)
 
 
 def refuse_bad_status(throttle: Throttle, url: str, status: int, headers: Mapping[str, str]) -> None:
