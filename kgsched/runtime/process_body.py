@@ -23,6 +23,8 @@ from kgsched.runtime.process_job import MAX_LINE, job_line, read_outcome
 
 log = structlog.get_logger(__name__)
 
+PROGRESS_WAIT = 5.0
+
 
 class ProcessBody:
     """Spawns the process and reads its reports, in a thread. `stop` sends SIGTERM, `abandon` SIGKILL, to its group."""
@@ -105,7 +107,13 @@ class ProcessBody:
         if "log" in message:
             self._context.log.append(message["log"])
         elif "progress" in message:
-            self._context.sync.post(self._context.progress(json.loads(message["progress"])))
+            self._record_progress(json.loads(message["progress"]))
+
+    def _record_progress(self, value: Any) -> None:
+        try:
+            self._context.sync.wait(self._context.progress(value), timeout=PROGRESS_WAIT)
+        except Exception as error:  # noqa: BLE001 - progress is a courtesy: the run goes on without it
+            log.warning("progress_not_recorded", task=self._context.id, error=repr(error))
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

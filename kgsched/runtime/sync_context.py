@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Coroutine, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import structlog
 
 from kgsched.core.task import Enqueued
 from kgsched.ports import Transaction
@@ -18,7 +15,6 @@ from kgsched.runtime.side_loop import SideLoop
 if TYPE_CHECKING:
     from kgsched.runtime.context import TaskContext
 
-log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 
@@ -55,21 +51,12 @@ class SyncContext:
         else:
             self.wait(_enter(manager.__aexit__(None, None, None)))
 
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the handlers' event loop and return its result."""
+    def wait(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        """Run a coroutine on the handlers' event loop and return its result; TimeoutError after `timeout` seconds."""
         if threading.current_thread() is self._bodies.thread:
             work.close()
             raise RuntimeError("ctx.sync would wait for itself here: an async handler awaits the context's own methods")
-        return self._bodies.submit(work).result()
-
-    def post(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run a coroutine on the handlers' event loop without waiting; a failure of it is logged."""
-        self._bodies.submit(work).add_done_callback(self._posted)
-
-    def _posted(self, done: Future[object]) -> None:
-        error = None if done.cancelled() else done.exception()
-        if error is not None:
-            log.warning("side_work_failed", task=self._context.id, error=str(error))
+        return self._bodies.submit(work).result(timeout)
 
 
 class SyncTransaction:

@@ -58,8 +58,11 @@ class Bench:
             await source.close()
 
     @asynccontextmanager
-    async def daemon(self, *, stop_grace: float = 0.5, **settings: Any) -> AsyncIterator[Daemon]:
-        daemon = Daemon(self.settings(**settings), self.registry, self.open_store, spawn, stop_grace=stop_grace)
+    async def daemon(
+        self, *, stop_grace: float = 0.5, open_store: OpenStore | None = None, **settings: Any
+    ) -> AsyncIterator[Daemon]:
+        opener = open_store or self.open_store
+        daemon = Daemon(self.settings(**settings), self.registry, opener, spawn, stop_grace=stop_grace)
         await daemon.start()
         try:
             yield daemon

@@ -1,0 +1,86 @@
+"""A TCP proxy that can cut connections, refuse new ones, and lose the answers to what it passed on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+
+class Proxy:
+    """Stands between a client and the database. All sockets are real.
+
+    While `losing` is set, what clients send reaches the server, and the connection is cut when the server answers.
+    """
+
+    def __init__(self, uri: str) -> None:
+        parts = urlsplit(uri)
+        self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 7687
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.open = True
+        self.losing = False
+        self.lost = 0
+
+    @property
+    def uri(self) -> str:
+        assert self._server is not None
+        return f"bolt://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    def cut(self) -> None:
+        """Close all connections and refuse new ones until `mend`."""
+        self.open = False
+        self._close_all()
+
+    def mend(self) -> None:
+        self.open, self.losing = True, False
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        self._close_all()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    def _close_all(self) -> None:
+        for writer in self._writers:
+            writer.transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not self.open:
+            writer.transport.abort()
+            return
+        server_reader, server_writer = await asyncio.open_connection(self._host, self._port)
+        pair = {writer, server_writer}
+        self._writers |= pair
+        ways = (
+            asyncio.create_task(self._pass_on(reader, server_writer, answers=False)),
+            asyncio.create_task(self._pass_on(server_reader, writer, answers=True)),
+        )
+        self._tasks |= set(ways)
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for one in pair:
+            one.transport.abort()
+        await asyncio.wait(ways)
+        self._tasks -= set(ways)
+        self._writers -= pair
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, answers: bool) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65_536):
+                if answers and self.losing:
+                    self.lost += 1
+                    return
+                writer.write(data)
+                await writer.drain()

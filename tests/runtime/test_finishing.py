@@ -1,0 +1,145 @@
+"""A handler's writes and its completion in one transaction: both or neither."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from kgsched.runtime.context import TaskContext
+from tests.runtime.bench import Bench, until
+
+MADE = "MATCH (n:Made)"
+
+
+async def test_writes_and_completion_are_there_together(bench: Bench) -> None:
+    async def make(ctx: TaskContext) -> str:
+        result: dict[str, int] = {}
+        async with ctx.finishing(result=result) as tx:
+            await tx.run("CREATE (:Made {by: $uid})", uid=ctx.uid)
+            result["made"] = 1
+            ctx.log("made")
+        return "a later return changes nothing"
+
+    bench.on("make", make)
+    task = await bench.enqueue("make")
+    child = await bench.enqueue("make", after=[task])
+    async with bench.worker(poll=0.5):
+        done, _ = await bench.ended(task, child)
+    assert (done["status"], done["result"], done["claims"]) == ("completed", '{"made":1}', 1)
+    assert await bench.world.count(MADE) == 2
+    assert await bench.world.broken() == []
+
+
+async def test_a_plain_function_has_the_same(bench: Bench) -> None:
+    def make(ctx: TaskContext) -> None:
+        with ctx.sync.finishing(result="made") as tx:
+            assert tx.run("CREATE (n:Made) RETURN count(n) AS n") == [{"n": 1}]
+
+    bench.on("make", make, executor="thread")
+    task = await bench.enqueue("make")
+    async with bench.worker():
+        (done,) = await bench.ended(task)
+    assert (done["status"], done["result"]) == ("completed", '"made"')
+    assert await bench.world.count(MADE) == 1
+
+
+@pytest.mark.parametrize("executor", ["async", "thread"])
+async def test_an_error_in_the_block_leaves_neither(bench: Bench, executor: str) -> None:
+    async def make(ctx: TaskContext) -> None:
+        async with ctx.finishing() as tx:
+            await tx.run("CREATE (:Made)")
+            raise ValueError("on second thoughts")
+
+    def make_in_thread(ctx: TaskContext) -> None:
+        with ctx.sync.finishing() as tx:
+            tx.run("CREATE (:Made)")
+            raise ValueError("on second thoughts")
+
+    bench.on("make", make if executor == "async" else make_in_thread, executor=executor)
+    task = await bench.enqueue("make")
+    async with bench.worker():
+        (done,) = await bench.ended(task)
+    assert (done["status"], done["last_error"]) == ("failed", "on second thoughts")
+    assert await bench.world.count(MADE) == 0
+
+
+async def test_a_claim_lost_before_the_commit_leaves_neither(bench: Bench) -> None:
+    inside, go = threading.Event(), threading.Event()
+
+    async def make(ctx: TaskContext) -> None:
+        async with ctx.finishing() as tx:
+            await tx.run("CREATE (:Made)")
+            inside.set()
+            await asyncio.to_thread(go.wait)
+
+    bench.on("make", make)
+    task = await bench.enqueue("make")
+    async with bench.worker() as worker:
+        await until(inside.is_set)
+        await bench.world.cypher("MATCH (t:Task {uid: $uid}) SET t.claim_token = 'another'", uid=task.uid)
+        go.set()
+        await until(lambda: worker.running == 0 and sum(worker.counts.values()) > 1)
+    assert await bench.world.count(MADE) == 0
+    assert (await bench.world.task(task))["status"] == "running"
+
+
+async def test_a_claim_lost_before_the_block_opens_no_transaction(bench: Bench) -> None:
+    async def make(ctx: TaskContext) -> None:
+        await ctx.graph.named("tasks/extend", uid=ctx.uid, token="none", lease_ms=1)
+        async with ctx.store.graph.transaction() as tx:
+            await tx.run("MATCH (t:Task {uid: $uid}) SET t.claim_token = 'another'", uid=ctx.uid)
+        async with ctx.finishing() as tx:
+            await tx.run("CREATE (:Made)")
+
+    bench.on("make", make)
+    await bench.enqueue("make")
+    async with bench.worker() as worker:
+        await until(lambda: worker.running == 0 and sum(worker.counts.values()) > 1)
+    assert await bench.world.count(MADE) == 0
+
+
+async def later_than(bench: Bench, instant: int) -> bool:
+    return await bench.world.now() > instant
+
+
+async def test_an_open_transaction_stalls_no_beat_and_outlives_the_lease(bench: Bench) -> None:
+    inside, go = threading.Event(), threading.Event()
+
+    async def make(ctx: TaskContext) -> None:
+        async with ctx.finishing(timeout=20.0) as tx:
+            await tx.run("CREATE (:Made)")
+            inside.set()
+            await asyncio.to_thread(go.wait)
+
+    bench.on("make", make, lease_ms=1_000)
+    task = await bench.enqueue("make")
+    async with bench.daemon(grace=0.5, lease=1.6) as daemon:
+        await until(inside.is_set)
+        assert daemon.services is not None
+        began = await bench.world.now()
+        await until(lambda: later_than(bench, began + 3_000))
+        daemon.services.loop("reaper").wake()
+        await daemon.services.loop("reaper").after_pass()
+        go.set()
+        (done,) = await bench.ended(task)
+    assert (done["status"], done["claims"]) == ("completed", 1)
+
+
+async def test_a_child_enqueued_in_the_block_is_there_with_it(bench: Bench) -> None:
+    async def make(ctx: TaskContext, fail: bool) -> None:
+        async with ctx.finishing() as tx:
+            await ctx.enqueue("child", tx=tx)
+            if fail:
+                raise ValueError("no")
+
+    async def child(ctx: TaskContext) -> None: ...
+
+    bench.on("make", make)
+    bench.on("child", child)
+    tasks = [await bench.enqueue("make", {"fail": fail}) for fail in (True, False)]
+    async with bench.daemon():
+        await bench.ended(*tasks)
+        await until(lambda: bench.world.count("MATCH (t:Task {type: 'child', status: 'completed'})"))
+    assert await bench.world.count("MATCH (t:Task {type: 'child'})") == 1

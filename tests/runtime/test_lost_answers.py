@@ -1,0 +1,188 @@
+"""Connections that break: answers lost on the way, partitions, and a database that is away for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+
+import pytest
+
+from kgsched.core.task import Ack, AckOutcome, ErrorInfo, Verdict
+from kgsched.ports import Store
+from kgsched.runtime.acks import Outbox
+from kgsched.runtime.context import TaskContext
+from kgsched.runtime.side_loop import StoreSource
+from kgsched.store import Neo4jStore
+from tests.runtime.bench import Bench, until
+from tests.runtime.proxy import Proxy
+
+
+@pytest.fixture
+async def proxy(bench: Bench) -> AsyncIterator[Proxy]:
+    async with Proxy(bench.address.uri) as one:
+        yield one
+
+
+def through(bench: Bench, proxy: Proxy) -> Neo4jStore:
+    one = bench.address
+    return Neo4jStore(proxy.uri, one.user, one.password, one.database, pool=4)
+
+
+async def test_an_acknowledgement_whose_answer_is_lost_is_sent_again_and_counts_once(
+    bench: Bench, proxy: Proxy
+) -> None:
+    await bench.enqueue("a")
+    claim = await bench.world.claim_one()
+    store = through(bench, proxy)
+    await store.tasks.read_payloads([claim])
+
+    async def opened() -> Store:
+        return store
+
+    outbox = Outbox(StoreSource(opened))
+    outbox.start()
+    proxy.losing = True
+    sending = asyncio.create_task(outbox.send(Ack(claim.uid, claim.token, AckOutcome.COMPLETED, "1")))
+    await until(lambda: outbox.loop.status.failing > 0)
+    proxy.mend()
+    receipt = await sending
+    assert receipt.answer.verdict in (Verdict.REPEATED, Verdict.WON)
+    assert await outbox.stop(1.0) == 0
+    await store.close()
+    assert await bench.world.counters() == {"completed": 1}
+
+
+async def test_a_row_that_the_store_cannot_take_fails_alone(bench: Bench) -> None:
+    for _ in range(5):
+        await bench.enqueue("a")
+    claims = await bench.world.claim(5)
+
+    async def opened() -> Store:
+        return bench.world.store
+
+    outbox = Outbox(StoreSource(opened))
+    acks = [Ack(claim.uid, claim.token, AckOutcome.COMPLETED, "1") for claim in claims]
+    acks[2] = Ack(claims[2].uid, claims[2].token, AckOutcome.CANCELLED, error=ErrorInfo("x", "\ud800"))
+    sending = [asyncio.create_task(outbox.send(ack)) for ack in acks]
+    await asyncio.sleep(0)
+    outbox.start()
+    receipts = await asyncio.gather(*sending)
+    await outbox.stop(1.0)
+    assert all(receipt.answer.verdict is Verdict.WON for receipt in receipts)
+    assert await bench.world.statuses(*claims) == ["completed", "completed", "failed", "completed", "completed"]
+    assert "could not be recorded" in (await bench.world.task(claims[2]))["last_error"]
+
+
+async def test_what_a_claim_with_a_lost_answer_took_is_run_by_the_same_worker(bench: Bench, proxy: Proxy) -> None:
+    async def quick(ctx: TaskContext) -> None: ...
+
+    bench.on("quick", quick)
+
+    async def opened() -> Store:
+        return through(bench, proxy)
+
+    async with bench.worker(open_store=opened, poll=0.02) as worker:
+        await bench.until_ready(worker)
+        tasks = [await bench.enqueue("quick") for _ in range(3)]
+        for _ in range(5):
+            proxy.losing = True
+            await asyncio.sleep(0.05)
+            proxy.mend()
+            await asyncio.sleep(0.05)
+        done = await bench.ended(*tasks)
+    assert [one["claims"] for one in done] == [1, 1, 1]
+    assert await bench.world.broken() == []
+
+
+async def test_a_claim_that_nobody_here_knows_is_given_back_unused(bench: Bench) -> None:
+    ran: list[int] = []
+
+    async def quick(ctx: TaskContext) -> None:
+        ran.append(ctx.attempt)
+
+    bench.on("quick", quick)
+    async with bench.worker(lease=3.0) as worker:
+        await bench.until_ready(worker)
+        task = await bench.enqueue("quick", eta=2**45)
+        await bench.world.cypher(
+            "MATCH (t:Task {uid: $uid}) SET t.status = 'running', t.due_at = NULL, t.claim_token = 'silent',"
+            " t.session = $session, t.running_lane = 'ingestion', t.lane = 'ingestion', t.attempts = 1, t.claims = 1,"
+            " t.worker_id = 'w', t.started_at = timestamp() - 60000, t.lease_expires_at = timestamp() + 600000",
+            uid=task.uid,
+            session=worker.identity.session,
+        )
+        (done,) = await bench.ended(task)
+    assert ran == [1]
+    assert (done["claims"], done["attempts"], done["releases"]) == (2, 1, 1)
+
+
+async def test_a_worker_that_cannot_beat_stops_its_bodies_before_the_lease_ends(bench: Bench, proxy: Proxy) -> None:
+    began, stopped = threading.Event(), threading.Event()
+
+    async def long(ctx: TaskContext) -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    bench.on("long", long, lease_ms=3_000)
+
+    async def opened() -> Store:
+        return through(bench, proxy)
+
+    async with bench.worker(open_store=opened) as worker:
+        task = await bench.enqueue("long")
+        await until(began.is_set)
+        proxy.cut()
+        await until(stopped.is_set)
+        row = await bench.world.task(task)
+        assert row["lease_expires_at"] > await bench.world.now() - 1_000
+        assert row["status"] == "running"
+        proxy.mend()
+        await until(lambda: worker.counts.get("lost") == 1)
+    assert (await bench.world.task(task))["status"] == "running"
+
+
+async def test_every_loop_comes_back_after_the_database_was_away(bench: Bench, proxy: Proxy) -> None:
+    async def quick(ctx: TaskContext) -> None: ...
+
+    bench.on("quick", quick)
+
+    async def opened() -> Store:
+        return through(bench, proxy)
+
+    proxy.cut()
+    async with bench.daemon(open_store=opened) as daemon:
+        await until(lambda: daemon.worker.loop.status.failing or daemon.loops()[1].status.failing)
+        proxy.mend()
+        first = await bench.enqueue("quick")
+        await bench.ended(first)
+        proxy.cut()
+        await until(lambda: daemon.worker.loop.status.away)
+        proxy.mend()
+        second = await bench.enqueue("quick", eta=1)
+        await bench.ended(second)
+        for loop in daemon.loops():
+            await until(lambda loop=loop: not loop.status.failing)
+
+
+async def test_a_drain_comes_to_an_end_while_the_database_is_away(bench: Bench, proxy: Proxy) -> None:
+    began = threading.Event()
+
+    async def long(ctx: TaskContext) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    bench.on("long", long)
+
+    async def opened() -> Store:
+        return through(bench, proxy)
+
+    async with bench.worker(open_store=opened, drain=0.1) as worker:
+        await bench.enqueue("long")
+        await until(began.is_set)
+        proxy.cut()
+        async with asyncio.timeout(60):
+            assert await worker.drain() == 1
