@@ -69,13 +69,13 @@ class Process:
         assert found is not None, f"no {text!r} in\n" + "".join(self.lines)
         return found
 
-    def signal(self, number: int) -> None:
+    def send(self, number: int) -> None:
         os.kill(self.pid, number)
 
     def end(self, number: int = signal.SIGTERM, patience: float = PATIENCE) -> int:
         """Send a signal and return the exit code."""
         if self.popen.poll() is None:
-            self.signal(number)
+            self.send(number)
         try:
             code = self.popen.wait(patience)
         except subprocess.TimeoutExpired:
@@ -87,7 +87,7 @@ class Process:
     def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""
         if self.popen.poll() is None:
-            self.signal(signal.SIGKILL)
+            self.send(signal.SIGKILL)
         self.popen.wait()
         self._reader.join(5)
 

@@ -21,10 +21,17 @@ def arxiv() -> Iterator[ArxivServer]:
 
 @pytest.fixture
 def commands(neo4j_server: ServerAddress, world: World, arxiv: ArxivServer, tmp_path: Path) -> Commands:
-    """Short leases, so that a test of a crash takes seconds; no schedule fires by itself."""
+    """Commands on an empty graph, with the invented papers for arXiv."""
     feed = {f"KGSCHED_{name.upper()}": str(value) for name, value in arxiv.settings().items()}
     (tmp_path / "none.yml").write_text("schedules: {}\n")
-    timing = {"KGSCHED_LEASE": "4", "KGSCHED_GRACE": "1", "KGSCHED_BEAT": "1", "KGSCHED_DRAIN": "2", "KGSCHED_POLL": "0.1"}
+    timing = {"KGSCHED_DRAIN": "2", "KGSCHED_POLL": "0.1"}
     files = {"NOTES": str(tmp_path / "notes"), "GO": str(tmp_path / "go"), "HOME": str(tmp_path)}
     (tmp_path / "notes").touch()
     return Commands(environment(neo4j_server, **feed, **timing, **files), tmp_path)
+
+
+@pytest.fixture
+def hasty(commands: Commands) -> Commands:
+    """The same with short leases, so that a test of a crash takes seconds."""
+    timing = {"KGSCHED_LEASE": "10", "KGSCHED_GRACE": "1", "KGSCHED_BEAT": "1"}
+    return Commands({**commands.env, **timing}, commands.folder)
