@@ -127,11 +127,10 @@ class Run:
             await asyncio.wait({self._body.ended})
             log.info("body_ended_late", task=self.claim.id, type=self.claim.type)
 
-    def kill(self) -> None:
-        """Stop now, without grace."""
-        if self._body is not None:
-            self._body.stop()
-            self._body.abandon()
+    def hurry(self, grace: float) -> None:
+        """Give the body back at once: `grace` seconds to stop, whatever it was promised before."""
+        self._grace = min(self._grace, grace)
+        self.stop(StopReason.DRAIN)
 
     async def _stop_body(self, body: Body) -> None:
         body.stop()

@@ -101,10 +101,11 @@ class Runner:
         """Release a claim that was never started."""
         await self._send(claim, decide(claim, Released(reason), self._backoff, 0.0))
 
-    def kill(self) -> None:
-        """Stop all bodies now, without grace and without reports."""
+    async def hurry(self, grace: float) -> None:
+        """Stop and release all bodies now."""
         for run in self._runs.values():
-            run.kill()
+            run.hurry(grace)
+        await self._until_settled(3 * grace)
 
     def _keep(self, claim: Claim, work: Coroutine[Any, Any, None]) -> None:
         key = (claim.uid, claim.token)

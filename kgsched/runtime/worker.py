@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 STOP_GRACE = 5.0
 ACK_WAIT = 3.0
 LEAVE_WAIT = 2.0
+HURRY = 0.2
+HURRY_ACK = 0.5
 MIN_LEASE_MS = 1_000
 
 
@@ -148,10 +150,11 @@ class Worker:
         return left
 
     async def kill(self) -> None:
-        """Stop now: kill bodies, report nothing; the leases end by themselves."""
+        """Stop now: kill bodies, give back what can be given back in a second; other leases end by themselves."""
         self._draining = True
-        self._runner.kill()
-        for loop in (self.loop, self._presence.loop, self._outbox.loop, self._ticks.loop):
+        await self._runner.hurry(HURRY)
+        await self._outbox.stop(HURRY_ACK)
+        for loop in (self.loop, self._presence.loop, self._ticks.loop):
             await loop.stop(timeout=0.1)
         await self._runner.close()
         await self._stop_threads(timeout=0.4)

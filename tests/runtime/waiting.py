@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-PAUSE = 0.02
+PAUSE = 0.05
 
 
 async def until(condition: Callable[[], T | Awaitable[T]], timeout: float = 60.0) -> T:
