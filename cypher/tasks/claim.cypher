@@ -6,6 +6,7 @@
 // mode: write
 CALL () {
   UNWIND keys($rules) AS name
+  WITH name ORDER BY name                                // a unique seek locks the name until the commit
   OPTIONAL MATCH (k:TaskType {name: name})
   OPTIONAL MATCH (l:Lane {name: $rules[name].lane})
   WITH name, k, l WHERE k.paused_at IS NULL AND l.paused_at IS NULL

@@ -13,6 +13,7 @@ CALL (l) {
 WITH l, l.cap - running AS free WHERE free > 0 AND l.paused_at IS NULL
 CALL (free) {
   UNWIND keys($rules) AS name
+  WITH name ORDER BY name                                // a unique seek locks the name until the commit
   OPTIONAL MATCH (k:TaskType {name: name})
   WITH name, k WHERE k.paused_at IS NULL
   RETURN collect(name) AS open_types

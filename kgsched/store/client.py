@@ -135,7 +135,7 @@ class Client:
         for attempt in range(QUICK_RETRIES):
             try:
                 async with self._driver.session(database=self.database, default_access_mode=access) as session:
-                    result = await session.run(query, params)
+                    result = await session.run(query, one.arguments(params))
                     return await result.data()
             except Neo4jError as error:
                 overtime += timed_out(error)
@@ -198,8 +198,9 @@ class OpenTransaction:
             raise translate(error, "statement in a transaction") from error
 
     async def named(self, name: str, /, **params: Any) -> list[dict[str, Any]]:
+        one = statement(name)
         try:
-            result = await self._inner.run(self._prefix + statement(name).text, params)
+            result = await self._inner.run(self._prefix + one.text, one.arguments(params))
             return await result.data()
         except (Neo4jError, DriverError, OSError) as error:
             raise translate(error, name) from error

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from kgsched.errors import KgschedError
 
 _PARAMETER = re.compile(r"\$([A-Za-z_]\w*)")
+_ONE_MAP = "given"
 _COMMENT = re.compile(r"//[^\n]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement: its name `noun/verb`, its text without the header, its parameters and its mode."""
+    """One statement: its name `noun/verb`, its text without the header, its parameters and its mode.
+
+    All parameters travel in one map, `$given`: the server compiles a plan for each size class (0, 1, up to 10, 100, …)
+    of each list and text that is a parameter by itself, up to seconds a time; a map needs one plan.
+    """
 
     name: str
     text: str
     mode: str
+    parameters: frozenset[str]
 
-    @property
-    def parameters(self) -> frozenset[str]:
-        return frozenset(_PARAMETER.findall(self.text))
+    @staticmethod
+    def arguments(params: Mapping[str, Any]) -> dict[str, Any]:
+        """What to send with the text."""
+        return {_ONE_MAP: dict(params)}
 
     @property
     def reads_only(self) -> bool:
@@ -52,7 +61,8 @@ def _parse(name: str, text: str) -> Statement:
             f"cypher/{name}.cypher declares no mode; its header needs a line '// mode: read|write|schema'"
         )
     body = _COMMENT.sub("", "\n".join(lines)).strip()
-    return Statement(name, "\n".join(line.rstrip() for line in body.splitlines() if line.strip()), mode)
+    plain = "\n".join(line.rstrip() for line in body.splitlines() if line.strip())
+    return Statement(name, _PARAMETER.sub(rf"${_ONE_MAP}.\1", plain), mode, frozenset(_PARAMETER.findall(plain)))
 
 
 def _walk(folder: Traversable, prefix: str = "") -> dict[str, Statement]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgsched.store import Neo4jStore
-from tests.queries.headers import header
+from kgsched.store.queries import statement
 
 POOR = ("AllNodesScan", "CartesianProduct", "NodeByLabelScan", "RelationshipTypeScan")
 
@@ -42,9 +42,9 @@ class Plan:
 
 async def explain(store: Neo4jStore, name: str, prefix: str = "") -> Plan:
     """The plan of a statement as if its parameters were null."""
-    text = f"EXPLAIN {prefix}\n{header(name).body}"
+    one = statement(name)
     async with store.client.raw_session(read=False) as session:
-        result = await session.run(text, dict.fromkeys(header(name).parameters))
+        result = await session.run(f"EXPLAIN {prefix}\n{one.text}", one.arguments(dict.fromkeys(one.parameters)))
         columns = tuple(result.keys())
         summary = await result.consume()
     operators = tuple(_walk(summary.plan, ())) if summary.plan else ()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgsched.store.queries import statement
+from kgsched.store.queries import Statement, statement
 from tests.store.worlds import World
 
 DEADLINE = 30.0
@@ -101,7 +101,7 @@ async def _build(world: World, race: Race) -> None:
 
 async def _send(world: World, text: str, params: Row) -> list[dict[str, Any]]:
     async with world.store.client.raw_session(read=False) as session:
-        result = await session.run(text, dict(params))
+        result = await session.run(text, Statement.arguments(params))
         rows: list[dict[str, Any]] = await result.data()
         return rows
 
