@@ -1,10 +1,10 @@
-// Replace the chunks of an article.
-// params: article, chunks [{id, seq, text}]
+// Write some chunks of an article, and delete those behind its last one.
+// params: article, chunks [{id, seq, text}], total (of the article)
 // returns: n
 // mode: write
 MATCH (a:Article {id: $article})
 CALL (a) {
-  MATCH (a)-[:HAS_CHUNK]->(old:Chunk) WHERE old.seq >= size($chunks)
+  MATCH (a)-[:HAS_CHUNK]->(old:Chunk) WHERE old.seq >= $total
   DETACH DELETE old
 }
 UNWIND $chunks AS r

@@ -8,6 +8,8 @@ from typing import Any
 from kgsched.ports import Graph, Transaction
 from kgsched.research.article import Article
 
+CHUNK_BATCH = 500
+
 
 class Library:
     """Reads and writes of articles. Writes of a whole article go into a transaction of the caller's."""
@@ -50,10 +52,17 @@ async def write_article(tx: Transaction, article: Article, produced_by: str | No
     await tx.named("research/merge_names", **article.names())
     row = (await tx.named("research/write_article", **article.links()))[0]
     if article.full or not row["has_full_text"]:
-        await tx.named("research/write_chunks", article=article.id, chunks=article.chunk_rows())
+        await _write_chunks(tx, article)
     if produced_by is not None:
         await tx.named("research/link_produced", task=produced_by, article=article.id)
     return bool(row["has_full_text"])
+
+
+async def _write_chunks(tx: Transaction, article: Article) -> None:
+    rows = article.chunk_rows()
+    for start in range(0, max(len(rows), 1), CHUNK_BATCH):
+        batch = rows[start : start + CHUNK_BATCH]
+        await tx.named("research/write_chunks", article=article.id, chunks=batch, total=len(rows))
 
 
 async def add_concepts(tx: Transaction, articles: Sequence[Article]) -> None:

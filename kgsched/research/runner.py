@@ -26,6 +26,7 @@ from kgsched.research.throttle import Throttle
 _log = structlog.get_logger(__name__)
 
 FETCH_TYPE = "research_paper_fetch"
+FINISH_S = 120.0
 MAY_COME_LATER = frozenset({"not_pdf", "timeout"})
 
 
@@ -75,7 +76,7 @@ class ResearchPipelineRunner:
             "reason": article.no_text_reason,
         }
         manifest = DeltaManifest(ctx.graph)
-        async with ctx.finishing(result=result) as tx:
+        async with ctx.finishing(result=result, timeout=FINISH_S) as tx:
             await write_article(tx, article, ctx.uid)
             if article.no_text_reason not in MAY_COME_LATER:
                 await manifest.close_fetch(tx, paper.arxiv_id, article.no_text_reason)

@@ -21,6 +21,10 @@ from kgsched.research.turnstile import Turnstile
 _BUSY_POLL = 0.05
 
 
+class HeldOff(Retry):
+    """Nothing was asked: arXiv wants to be left alone for `after` seconds."""
+
+
 class Throttle:
     """Turns to ask arXiv, shared by threads and event loops of this process. `interval` is in seconds."""
 
@@ -34,7 +38,7 @@ class Throttle:
 
     @asynccontextmanager
     async def turn(self, url: str) -> AsyncIterator[None]:
-        """Wait for the turn to ask `url`, and hold it. Raises Retry while arXiv wants to be left alone."""
+        """Wait for the turn to ask `url`, and hold it. Raises HeldOff while arXiv wants to be left alone."""
         if is_loopback(url):
             yield
             return
@@ -59,12 +63,12 @@ class Throttle:
             self.give_back()
 
     def take(self) -> float:
-        """0.0 when the turn was taken, else the seconds after which to ask again. Raises Retry while held off."""
+        """0.0 when the turn was taken, else the seconds after which to ask again. Raises HeldOff in a pause."""
         with self._lock:
             now = self._clock()
             blocked = max(self._blocked_until - now, self._turnstile.blocked_for() if self._turnstile else 0.0)
             if blocked > 0:
-                raise Retry("arXiv asked for a pause", after=blocked)
+                raise HeldOff("arXiv asked for a pause", after=blocked)
             if self._busy:
                 return _BUSY_POLL
             if now < self._next_at:

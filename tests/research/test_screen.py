@@ -10,9 +10,13 @@ import pytest
 
 from kgsched.config import Settings
 from kgsched.demo.arxiv_server import ArxivServer, Reply
-from kgsched.errors import LeaseConflict, Permanent, Retry
+from kgsched.demo.pdf_writer import write_pdf
+from kgsched.errors import LeaseConflict, Permanent, Retry, Snooze
+from kgsched.registry import Registry
 from kgsched.research import DeltaManifest, LoopController
+from kgsched.research.handlers import register
 from kgsched.research.runner import FETCH_TYPE
+from kgsched.research.throttle import Throttle
 from kgsched.store import Neo4jStore
 from tests.research.desk import Desk, next_task, sit_down
 from tests.store.worlds import World
@@ -243,6 +247,33 @@ async def test_a_pdf_that_cannot_be_served_now_is_tried_again_and_nothing_is_wri
         await loop.runner.ingest_paper_full(desk)
     assert error.value.after == 75.0
     assert await world.cypher("MATCH (a:Article) RETURN a") == []
+
+
+async def test_while_arxiv_wants_a_pause_a_fetch_waits_without_using_an_attempt(
+    store: Neo4jStore, settings: Settings
+) -> None:
+    throttle = Throttle()
+    registry = Registry()
+    far = settings.model_copy(update={"arxiv_pdf_url": "https://arxiv.invalid"})
+    loop = register(registry, far, LoopController(far, throttle))
+    await tick(store, loop, limit=1)
+    throttle.hold_off(far.arxiv_pdf_url, 300.0)
+    with pytest.raises(Snooze) as pause:
+        await registry.get(FETCH_TYPE).handler(await next_task(store, FETCH_TYPE))
+    assert 0 < pause.value.after <= 300.0
+
+
+async def test_a_long_text_lands_in_order_and_whole(
+    store: Neo4jStore, world: World, loop: LoopController, arxiv: ArxivServer
+) -> None:
+    await tick(store, loop, limit=1)
+    paragraphs = [f"Paragraph {number}. " + "It goes on and on. " * 50 for number in range(700)]
+    arxiv.pdfs["2611.90001"] = write_pdf(paragraphs)
+    await fetch_all(store, loop)
+    rows = await world.cypher("MATCH (:Article)-[:HAS_CHUNK]->(c) RETURN c.seq AS seq, c.text AS text ORDER BY seq")
+    assert [row["seq"] for row in rows] == list(range(len(rows)))
+    assert len(rows) > 500
+    assert all(f"Paragraph {number}." in "\n".join(row["text"] for row in rows) for number in (0, 350, 699))
 
 
 async def test_who_lost_the_claim_writes_nothing(store: Neo4jStore, world: World, loop: LoopController) -> None:

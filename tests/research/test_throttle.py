@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kgsched.errors import Retry
-from kgsched.research.throttle import Throttle, is_loopback
+from kgsched.research.throttle import HeldOff, Throttle, is_loopback
 from kgsched.research.turnstile import Turnstile
 
 ARXIV = "https://export.arxiv.org/pdf/2609.00004"
@@ -42,7 +41,7 @@ def test_a_pause_that_arxiv_asks_for_is_kept_and_told() -> None:
     throttle.hold_off(ARXIV, 60.0)
     throttle.hold_off(ARXIV, 5.0)
     clock.now += 20.0
-    with pytest.raises(Retry) as pause:
+    with pytest.raises(HeldOff) as pause:
         throttle.take()
     assert pause.value.after == pytest.approx(40.0)
     clock.now += 40.0
@@ -67,7 +66,7 @@ def test_a_pause_survives_a_restart(tmp_path: Path) -> None:
     Throttle(3.0, clock, Turnstile(tmp_path / "turn", clock)).hold_off(ARXIV, 3600.0)
     clock.now += 600.0
     restarted = Throttle(3.0, clock, Turnstile(tmp_path / "turn", clock))
-    with pytest.raises(Retry) as pause:
+    with pytest.raises(HeldOff) as pause:
         restarted.take()
     assert pause.value.after == pytest.approx(3000.0)
     clock.now += 3000.0
