@@ -11,6 +11,7 @@ from kgsched.core.backoff import Backoff
 from kgsched.core.claiming import TypeRule
 from kgsched.core.lanes import DEFAULT_LANE, LANES
 from kgsched.core.limits import check_text
+from kgsched.core.task import Limits
 from kgsched.errors import InvalidValue, UnknownName
 
 Executor = Literal["async", "thread", "process"]
@@ -35,7 +36,7 @@ class TaskType:
     permanent: tuple[type[BaseException], ...] = ()
     transient: tuple[type[BaseException], ...] = ()
     memory_mb: int | None = None
-    concurrency: int | None = None
+    limits: Limits | None = None
 
     def __post_init__(self) -> None:
         check_text("task type", self.name)

@@ -17,7 +17,7 @@ from kgsched.config import Settings, load_settings
 from kgsched.core.backoff import Backoff
 from kgsched.core.lanes import DEFAULT_LANE
 from kgsched.core.states import Status
-from kgsched.core.task import Enqueued
+from kgsched.core.task import Enqueued, Limits
 from kgsched.errors import KgschedError, TaskFailed
 from kgsched.operations.facade import Operations, Spawner, request_of
 from kgsched.ports import Transaction
@@ -70,11 +70,15 @@ class Kgsched:
         permanent: Iterable[type[BaseException]] | type[BaseException] = (),
         transient: Iterable[type[BaseException]] | type[BaseException] = (),
         memory_mb: int | None = None,
+        concurrency: int | None = None,
+        rate: tuple[int, Duration] | None = None,
     ) -> Any:
         """Register a handler as a task type: `@app.task` or `@app.task(lane="research", max_attempts=5)`.
 
         name: the function's name unless given. Durations are timedeltas or seconds; backoff is (base, cap). permanent
-        and transient list error classes beyond the general ones. Raises InvalidValue or UnknownName.
+        and transient list error classes beyond the general ones. concurrency bounds how many run at a time, rate is
+        (starts, period); both hold for the whole cluster, and per key where an enqueue gives `gate=`.
+        Raises InvalidValue or UnknownName.
         """
 
         def register(function: F) -> F:
@@ -94,6 +98,7 @@ class Kgsched:
                     permanent=classes(permanent),
                     transient=classes(transient),
                     memory_mb=memory_mb,
+                    limits=_limits(concurrency, rate),
                 )
             )
             return function
@@ -210,3 +215,10 @@ class Kgsched:
             yield daemon
         finally:
             await daemon.drain()
+
+
+def _limits(concurrency: int | None, rate: tuple[int, Duration] | None) -> Limits | None:
+    if concurrency is None and rate is None:
+        return None
+    starts, period = (None, None) if rate is None else (rate[0], millis(rate[1]))
+    return Limits(concurrency, starts, period)

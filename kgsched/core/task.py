@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from kgsched.core.priority import NORMAL
 from kgsched.core.states import Status
+from kgsched.errors import InvalidValue
 
 
 class Unique(StrEnum):
@@ -73,14 +74,29 @@ class NewTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
-    """Bounds of one concurrency key, cluster-wide: tasks at a time, and starts in any period. None is no bound."""
+class Limits:
+    """Cluster-wide bounds: tasks at a time, and starts in any period. None is no bound."""
 
-    space: str
-    key: str
     limit: int | None = None
     rate: int | None = None
     period_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("limit", self.limit), ("rate", self.rate), ("period", self.period_ms)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise InvalidValue(f"{name} {value!r} of a gate is not a whole number of at least 1")
+        if (self.rate is None) != (self.period_ms is None):
+            raise InvalidValue("a rate needs the period that it counts in, and the other way round")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A concurrency key and its limits. typed: they are those of a task type, and follow its declaration."""
+
+    space: str
+    key: str
+    limits: Limits
+    typed: bool = False
 
 
 class Answer(StrEnum):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from kgsched.config import Settings
 from kgsched.core.lanes import DEFAULT_LANE
 from kgsched.core.limits import check_text
-from kgsched.core.task import Enqueued, NewTask
+from kgsched.core.task import Enqueued, Gate, Limits, NewTask
 from kgsched.errors import InvalidValue
 from kgsched.operations.ids import missing_task
 from kgsched.operations.new_task import MAX_AFTER, EnqueueRequest, Surroundings, build
 from kgsched.ports import Store, Transaction
 from kgsched.registry import Registry
+
+ONE = Limits(limit=1)
 
 
 class Enqueuer:
@@ -43,21 +46,35 @@ class Enqueuer:
             known[task.id or task.uid] = task.uid
             tasks.append(task)
             notes.append(said)
+        await self._ensure_gates(tasks, around)
         done = await self._store.tasks.enqueue(tasks, tx=tx)
         return [replace(one, notes=said) if said else one for one, said in zip(done, notes, strict=True)]
 
     async def _surroundings(self, requests: Sequence[EnqueueRequest], space: str) -> Surroundings:
         lanes = {one.name: one.lane for one in self._registry}
+        limits = {one.name: one.limits for one in self._registry if one.limits is not None}
         if any(request.type not in lanes for request in requests):
-            lanes = {**await self._store.cluster.read_types(), **lanes}
+            rows = [row for row in await self._store.cluster.list_types() if row["lane"] and row["name"] not in lanes]
+            lanes |= {row["name"]: row["lane"] for row in rows}
+            limits |= {row["name"]: bounds for row in rows if (bounds := _limits(row)) is not None}
         attempts = {one.name: one.max_attempts for one in self._registry if one.max_attempts is not None}
         return Surroundings(
             space=space,
             lanes=lanes,
+            limits=limits,
             max_attempts=attempts,
             default_attempts=self._settings.max_attempts,
             default_lane=DEFAULT_LANE,
         )
+
+    async def _ensure_gates(self, tasks: Sequence[NewTask], around: Surroundings) -> None:
+        """A gate that is not there would let nobody through. A key without limits of its own lets one through."""
+        gates = {
+            task.gate: Gate(task.space, task.gate, around.limits.get(task.type, ONE), task.type in around.limits)
+            for task in tasks
+            if task.gate is not None
+        }
+        await self._store.gates.ensure(gates.values())
 
     async def _uids(self, requests: Sequence[EnqueueRequest], space: str, *, trust_uids: bool) -> dict[str, str]:
         """Uid of each task waited for. In a transaction of the user's a uid may be of a task that nobody sees yet."""
@@ -69,6 +86,12 @@ class Enqueuer:
         if trust_uids:
             uids = {one: one for one in wanted if _is_uid(one)} | uids
         return uids
+
+
+def _limits(row: Mapping[str, Any]) -> Limits | None:
+    if row["limit"] is None and row["rate"] is None:
+        return None
+    return Limits(row["limit"], row["rate"], row["period_ms"])
 
 
 def _after(request: EnqueueRequest) -> Sequence[str]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from kgsched.core.limits import MAX_KEY, check_slug, check_text, to_json
 from kgsched.core.priority import parse_priority, parse_weight
-from kgsched.core.task import Dependency, NewTask, OnConflict, OnFailure, Unique
+from kgsched.core.task import Dependency, Limits, NewTask, OnConflict, OnFailure, Unique
 from kgsched.core.times import MAX_INSTANT, parse_duration, parse_instant, to_millis
 from kgsched.errors import InvalidValue, UnknownName
 
 RESERVED_IDS = ("sched:", "run:")
+RESERVED_GATES = ("s:", "t:")
 MAX_AFTER = 1000
 
 
@@ -50,10 +51,11 @@ class EnqueueRequest:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a request is read against. lanes: of the known types."""
+    """What a request is read against. lanes and limits: of the known types."""
 
     space: str
     lanes: Mapping[str, str]
+    limits: Mapping[str, Limits]
     max_attempts: Mapping[str, int]
     default_attempts: int
     default_lane: str
@@ -91,7 +93,7 @@ def build(
         unique=unique,
         unique_ms=unique_ms,
         on_conflict=_on_conflict(request.on_conflict),
-        gate=_gate(request.gate),
+        gate=_gate(request.gate, request.type, around.limits.get(request.type)),
         trace=_text("trace", request.trace, MAX_KEY),
         after=after,
         spawned_by=request.spawned_by,
@@ -170,9 +172,12 @@ def _id(value: str) -> str:
     return value
 
 
-def _gate(value: str | None) -> str | None:
-    if value is not None and value.startswith("s:"):
-        raise InvalidValue(f"concurrency key {value!r}: keys that begin with s: belong to schedules")
+def _gate(value: str | None, type_: str, limits: Limits | None) -> str | None:
+    """The task's gate: its type's, per key if one is given, where the type has limits; else the key's own."""
+    if value is not None and value.startswith(RESERVED_GATES):
+        raise InvalidValue(f"concurrency key {value!r}: keys that begin with s: or t: belong to schedules and types")
+    if limits is not None:
+        return check_text("concurrency key", f"t:{type_}" if value is None else f"t:{type_}:{value}", MAX_KEY)
     return _text("concurrency key", value)
 
 

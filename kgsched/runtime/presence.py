@@ -84,7 +84,8 @@ class Presence:
     async def _register(self, store: Store) -> None:
         caps = {lane.name: lane.cap for lane in LANES.values() if lane.cap is not None}
         await store.cluster.ensure_lanes(caps)
-        await store.cluster.publish_types({one.name: one.lane for one in self._registry})
+        limits = {one.name: one.limits for one in self._registry if one.limits is not None}
+        await store.cluster.publish_types({one.name: one.lane for one in self._registry}, limits)
         await store.cluster.register_worker(self._identity.worker, self._info, KEEP_MS)
         self._registered = True
         log.info("worker_registered", worker=self._identity.worker, types=len(self._registry.names()))

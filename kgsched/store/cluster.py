@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from kgsched.core.task import Pulse
+from kgsched.core.task import Limits, Pulse
 from kgsched.store.client import Client
 
 LEADER = "leader"
@@ -30,8 +31,10 @@ class Cluster:
     async def resign(self, holder: str) -> None:
         await self._client.run("cluster/resign", name=LEADER, holder=holder)
 
-    async def publish_types(self, lanes: Mapping[str, str]) -> None:
-        rows = [{"name": name, "lane": lane} for name, lane in lanes.items()]
+    async def publish_types(self, lanes: Mapping[str, str], limits: Mapping[str, Limits] | None = None) -> None:
+        """Write lane and limits of types into the type table; the newest deployment stands."""
+        bounds = limits or {}
+        rows = [{"name": name, "lane": lane, **asdict(bounds.get(name) or Limits())} for name, lane in lanes.items()]
         await self._client.run("cluster/publish_types", types=rows)
 
     async def read_types(self) -> dict[str, str]:

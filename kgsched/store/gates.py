@@ -24,7 +24,13 @@ class Gates:
 
     async def open(self, gates: Iterable[Gate]) -> None:
         """Make gates, or change their limits."""
-        await self._client.run("gates/open", gates=[asdict(gate) for gate in gates])
+        await self._client.run("gates/open", gates=[_row(gate) for gate in gates])
+
+    async def ensure(self, gates: Iterable[Gate]) -> None:
+        """Make gates that are missing; those of a type get the type's limits as they are now."""
+        rows = [_row(gate) for gate in gates]
+        if rows:
+            await self._client.run("gates/ensure", gates=rows)
 
     async def read(self, space: str) -> list[dict[str, Any]]:
         """Rows {key, limit, rate, period_ms, held, waiting}."""
@@ -51,6 +57,10 @@ class Gates:
         """Gates with room and somebody waiting."""
         rows = await self._client.run("gates/due")
         return list(rows[0]["gates"]) if rows else []
+
+
+def _row(gate: Gate) -> dict[str, Any]:
+    return {"space": gate.space, "key": gate.key, "typed": gate.typed, **asdict(gate.limits)}
 
 
 def shard() -> str:

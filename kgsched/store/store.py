@@ -27,10 +27,10 @@ class Neo4jStore:
         self, uri: str, user: str, password: str, database: str = "neo4j", *, pool: int = 16, timeout: float = 30.0
     ) -> None:
         self.client = Client(uri, user, password, database, pool=pool, timeout=timeout)
-        self.gates = Gates(self.client)
-        self._tasks = Tasks(self.client, self.gates)
-        self._sweeps = Jobs(self.client, self.gates)
-        self._schedules = Schedules(self.client, self.gates, self._tasks)
+        self._gates = Gates(self.client)
+        self._tasks = Tasks(self.client, self._gates)
+        self._sweeps = Jobs(self.client, self._gates)
+        self._schedules = Schedules(self.client, self._gates, self._tasks)
         self._cluster = Cluster(self.client)
         self._graph = Graph(self.client)
         self._reads = TaskReads(self.client)
@@ -51,6 +51,10 @@ class Neo4jStore:
     @property
     def cluster(self) -> Cluster:
         return self._cluster
+
+    @property
+    def gates(self) -> Gates:
+        return self._gates
 
     @property
     def graph(self) -> Graph:
