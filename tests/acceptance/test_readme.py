@@ -1,0 +1,37 @@
+"""README's example does what README says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.acceptance.commands import ROOT, Commands
+
+EXAMPLE = re.compile(r"<!-- example -->\n```python\n(.*?)```", re.S)
+PRINTS = re.compile(r"It prints `([^`]+)`")
+
+
+def readme() -> str:
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_prints_what_the_readme_says(commands: Commands, tmp_path: Path) -> None:
+    code = EXAMPLE.search(readme())
+    prints = PRINTS.search(readme())
+    assert code is not None
+    assert prints is not None
+    script = tmp_path / "example.py"
+    script.write_text(code[1], encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], env=commands.env, text=True, capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [prints[1]]
+
+
+def test_the_readme_names_only_files_that_are_there() -> None:
+    links = re.findall(r"\]\(([\w/.]+\.md)\)", readme())
+    assert links
+    assert [link for link in links if not (ROOT / link).is_file()] == []
