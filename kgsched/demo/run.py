@@ -35,17 +35,18 @@ class DemoResult:
 
 def demo_settings(settings: Settings, arxiv: ArxivServer) -> Settings:
     """The user's settings, turned to the loopback server and to a data folder of the demonstration's own."""
-    return settings.model_copy(update={**arxiv.settings(), "home": settings.home / "demo", "slots": 2})
+    more = {"home": settings.home / "demo", "slots": 2, "log_level": "warning"}
+    return settings.model_copy(update={**arxiv.settings(), **more})
 
 
-async def run_demo(settings: Settings, say: Say, *, keep: bool = False) -> DemoResult:
-    """Run the feed on two invented days and tell what happened, line by line.
+async def run_demo(settings: Settings, say: Say, *, progress: Say | None = None, keep: bool = False) -> DemoResult:
+    """Run the feed on two invented days and `say` what happened; `progress` is told what takes long.
 
     Without a database of the user's it takes a managed Neo4j in `<home>/demo`, which is emptied first and, unless
     `keep`, deleted at the end. A database of the user's has to be empty: Conflict says so.
     """
     with ArxivServer() as arxiv:
-        app = Kgsched(demo_settings(settings, arxiv), progress=say)
+        app = Kgsched(demo_settings(settings, arxiv), progress=progress or say)
         say(f"serving {len(PAPERS)} invented papers at {arxiv.url}: RSS, API and PDFs, as arXiv does")
         await _destroy(app)
         try:
@@ -54,8 +55,7 @@ async def run_demo(settings: Settings, say: Say, *, keep: bool = False) -> DemoR
                 async with app.worker():
                     result = await _two_days(app, arxiv, say)
             if keep and app.connection.server is not None:
-                folder = app.settings.home
-                say(f'kept: KGSCHED_HOME={folder} kgsched graph-query "MATCH (a:Article) RETURN a.title"')
+                say(f"kept; to look at it: KGSCHED_HOME={app.settings.home} kgsched tasks list")
             return result
         finally:
             if not keep:
