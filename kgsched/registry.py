@@ -73,6 +73,7 @@ class Registry:
 
     _types: dict[str, TaskType] = field(default_factory=dict)
     _jobs: dict[str, Job] = field(default_factory=dict)
+    _limiters: dict[str, Limits] = field(default_factory=dict)
 
     def add(self, task_type: TaskType) -> None:
         known = self._types.get(task_type.name)
@@ -82,6 +83,16 @@ class Registry:
 
     def add_job(self, job: Job) -> None:
         self._jobs[job.name] = job
+
+    def add_limiter(self, key: str, limits: Limits) -> None:
+        """Declare what `ctx.limit(key)` waits for; the newest declaration stands."""
+        self._limiters[check_text("limiter", key)] = limits
+
+    def limiter(self, key: str) -> Limits:
+        try:
+            return self._limiters[key]
+        except KeyError:
+            raise UnknownName("limiter", key, self._limiters) from None
 
     def get(self, name: str) -> TaskType:
         try:

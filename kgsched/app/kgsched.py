@@ -105,6 +105,10 @@ class Kgsched:
 
         return register if handler is None else register(handler)
 
+    def limiter(self, key: str, rate: tuple[int, Duration]) -> None:
+        """Declare what `await ctx.limit(key)` waits for: (starts, period), shared by all processes of the cluster."""
+        self.registry.add_limiter(key, Limits(rate=rate[0], period_ms=millis(rate[1])))
+
     # the connection
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from kgsched.core.limits import to_json
-from kgsched.core.task import Claim, Enqueued
+from kgsched.core.task import Claim, Enqueued, Limits
 from kgsched.errors import LeaseConflict
 from kgsched.ports import Graph, Store, Transaction
 from kgsched.registry import Handler
@@ -36,6 +37,7 @@ class Surroundings:
     wake: Callable[[], None]
     worker: str
     grace: float
+    limiter: Callable[[str], Limits]
 
 
 class TaskContext:
@@ -136,6 +138,15 @@ class TaskContext:
         text = to_json(f"progress of task {self.id}", value, MAX_PROGRESS_BYTES)
         if not await self.store.tasks.report_progress(self._claim, text):
             raise LeaseConflict(f"task {self.id} is no longer ours; its progress was not recorded")
+
+    async def limit(self, key: str) -> None:
+        """Wait for the next start that the limiter `key` allows, shared by all processes of the cluster.
+
+        Raises UnknownName for a key that `app.limiter(key, rate)` did not declare.
+        """
+        limits = self._around.limiter(key)
+        wait = await self.store.gates.reserve(self.space, key, limits.rate or 1, limits.period_ms or 1)
+        await asyncio.sleep(wait / 1000)
 
     def finishing(self, *, result: Any = None, timeout: float = 30.0) -> AbstractAsyncContextManager[Transaction]:
         """A transaction that commits the handler's writes and the task's completion together.

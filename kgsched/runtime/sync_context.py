@@ -34,6 +34,10 @@ class SyncContext:
         """As TaskContext.progress."""
         self.wait(self._context.progress(value))
 
+    def limit(self, key: str) -> None:
+        """As TaskContext.limit."""
+        self.wait(self._context.limit(key))
+
     def query(self, cypher: str, /, **params: Any) -> list[dict[str, Any]]:
         """As TaskContext.graph.query."""
         return self.wait(self._context.graph.query(cypher, **params))

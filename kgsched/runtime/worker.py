@@ -93,7 +93,9 @@ class Worker:
         self._claimer = Claimer(self._leases, self.identity, settings.slots, self._hold)
         self._outbox = Outbox(self._source)
         self._ticks = TickKeeper(self._source)
-        around = Surroundings(self._bodies, self._leases, spawn, self.wake, self.identity.worker, settings.grace)
+        around = Surroundings(
+            self._bodies, self._leases, spawn, self.wake, self.identity.worker, settings.grace, registry.limiter
+        )
         self._runner = Runner(
             settings, registry, around, self._outbox, self._ticks, stop_grace=stop_grace, on_free=self.wake
         )
@@ -110,6 +112,11 @@ class Worker:
     @property
     def running(self) -> int:
         return len(self._runner.types()) + len(self._unread)
+
+    @property
+    def held(self) -> int:
+        """Claims that are beaten."""
+        return len(self._leases)
 
     @property
     def ticks(self) -> TickKeeper:
@@ -137,6 +144,7 @@ class Worker:
         """Claim nothing more, let short bodies finish, release the rest. Returns outcomes that went unrecorded."""
         self._draining = True
         await self.loop.stop(timeout=LEAVE_WAIT)
+        await self._adopt_last()
         returned = [asyncio.create_task(self._runner.give_back(one, "drain")) for one in self._unread.values()]
         self._unread.clear()
         await self._runner.drain(self._settings.drain)
@@ -172,6 +180,16 @@ class Worker:
         claimed = await self._claimer.claim(store, rules, self._runner.types())
         await self._begin(store)
         return AT_ONCE if claimed and len(self._runner.types()) < self._settings.slots else None
+
+    async def _adopt_last(self) -> None:
+        """Find out what a claim that was under way when the drain began has taken, to give it back."""
+        if not self._claimer.unsure:
+            return
+        try:
+            async with asyncio.timeout(LEAVE_WAIT):
+                await self._claimer.adopt(await self._source.get(), self._presence.rules() or {})
+        except Exception as error:  # noqa: BLE001 - then the lease ends by itself
+            log.warning("claim_outcome_unknown", worker=self.identity.worker, error=str(error))
 
     def _hold(self, claim: Claim) -> None:
         self._unread[claim.uid] = claim
