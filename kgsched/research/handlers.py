@@ -7,6 +7,7 @@ from typing import Any
 
 from kgsched.config import Settings
 from kgsched.core.lanes import RESEARCH
+from kgsched.core.task import Limits
 from kgsched.errors import Snooze
 from kgsched.registry import Job, Registry, TaskType
 from kgsched.research.context import ResearchContext
@@ -15,7 +16,7 @@ from kgsched.research.gaps import MISSED_DAY_TYPE
 from kgsched.research.http import RATE_PAUSE
 from kgsched.research.loop import LoopController
 from kgsched.research.runner import FETCH_TYPE
-from kgsched.research.throttle import HeldOff
+from kgsched.research.throttle import LIMITER, HeldOff
 
 
 def register(registry: Registry, settings: Settings, loop: LoopController | None = None) -> LoopController:
@@ -31,6 +32,7 @@ def register(registry: Registry, settings: Settings, loop: LoopController | None
     async def enrichment(ctx: ResearchContext) -> dict[str, Any]:
         return await enrich(ctx.graph)
 
+    registry.add_limiter(LIMITER, Limits(rate=1, period_ms=round(settings.arxiv_interval * 1000)))
     registry.add(TaskType(FETCH_TYPE, research_paper_fetch, lane=RESEARCH.name))
     registry.add(TaskType(MISSED_DAY_TYPE, research_missed_day, lane=RESEARCH.name))
     registry.add_job(Job("research_feed", controller.run_rss_feed_screen, "read arXiv, grade, queue and ingest"))

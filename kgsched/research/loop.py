@@ -20,7 +20,7 @@ from kgsched.research.novelty import ConceptMatcher
 from kgsched.research.runner import ResearchPipelineRunner
 from kgsched.research.screening import Screener, Screening
 from kgsched.research.source import FeedOutcome, get_recent_papers
-from kgsched.research.throttle import Throttle, shared_throttle
+from kgsched.research.throttle import LIMITER, Throttle, is_loopback, shared_throttle
 
 _log = structlog.get_logger(__name__)
 _SUBMITTED_DAYS_BEFORE = 4
@@ -68,6 +68,8 @@ class LoopController:
         """
         day, categories = _read_payload(ctx.payload)
         first = day - timedelta(days=_SUBMITTED_DAYS_BEFORE)
+        if not is_loopback(self._settings.arxiv_api_url):
+            await ctx.limit(LIMITER)
         papers = await submitted_between(self._settings, self._throttle, categories, first, day)
         done = await self._screen(ctx, papers, None)
         await DeltaManifest(ctx.graph).record_feed_days(

@@ -21,7 +21,7 @@ from kgsched.research.library import write_article
 from kgsched.research.manifest import DeltaManifest
 from kgsched.research.paper import Paper
 from kgsched.research.pdf import NoText, download_pdf
-from kgsched.research.throttle import Throttle
+from kgsched.research.throttle import LIMITER, Throttle, is_loopback
 
 _log = structlog.get_logger(__name__)
 
@@ -65,6 +65,8 @@ class ResearchPipelineRunner:
         Without a PDF the abstract is written, with the reason. Raises Retry when arXiv cannot serve it now.
         """
         paper, marks = _read_payload(ctx.payload)
+        if not is_loopback(self._settings.arxiv_pdf_url):
+            await ctx.limit(LIMITER)
         text = await self._full_text(paper)
         article = self._article(paper, marks, text)
         result = {

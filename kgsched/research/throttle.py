@@ -1,7 +1,8 @@
 """Politeness towards arXiv: one request at a time, a pause between two, and a stop when arXiv asks for one.
 
 The limit is one request in three seconds over RSS, API and PDF together (arXiv API terms of use), so one `Throttle`
-serves all of them; with a turnstile it holds for all processes of the machine. Loopback hosts are not limited.
+serves all of them; with a turnstile it holds for all processes of the machine, and tasks also wait for the limiter
+`arxiv` of the cluster. Loopback hosts are not limited.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from kgsched.errors import Retry
 from kgsched.research.turnstile import Turnstile
 
 _BUSY_POLL = 0.05
+LIMITER = "arxiv"
 
 
 class HeldOff(Retry):

@@ -24,6 +24,7 @@ class Desk:
 
     def __init__(self, store: Neo4jStore, claim: Claim, payload: Any) -> None:
         self.store, self.claim, self.payload = store, claim, payload
+        self.limited: list[str] = []
 
     @property
     def uid(self) -> str:
@@ -45,6 +46,9 @@ class Desk:
             prio_bucket=priority, spawned_by=self.uid, **fields,
         )  # fmt: skip
         return (await self.store.tasks.enqueue([task], tx=tx))[0]
+
+    async def limit(self, key: str) -> None:
+        self.limited.append(key)
 
     @asynccontextmanager
     async def finishing(self, *, result: Any = None, timeout: float = 30.0) -> AsyncIterator[Transaction]:

@@ -258,9 +258,13 @@ async def test_while_arxiv_wants_a_pause_a_fetch_waits_without_using_an_attempt(
     loop = register(registry, far, LoopController(far, throttle))
     await tick(store, loop, limit=1)
     throttle.hold_off(far.arxiv_pdf_url, 300.0)
+    desk = await next_task(store, FETCH_TYPE)
+    assert desk is not None
     with pytest.raises(Snooze) as pause:
-        await registry.get(FETCH_TYPE).handler(await next_task(store, FETCH_TYPE))
+        await registry.get(FETCH_TYPE).handler(desk)
     assert 0 < pause.value.after <= 300.0
+    assert desk.limited == ["arxiv"], "the cluster's pace was asked for"
+    assert registry.limiter("arxiv").period_ms == 3000
 
 
 async def test_a_long_text_lands_in_order_and_whole(
