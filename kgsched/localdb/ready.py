@@ -16,7 +16,7 @@ from kgsched.localdb.state import ServerState
 USER, DATABASE = "neo4j", "neo4j"
 POLL = 0.2
 SAY_EVERY = 10.0
-RECOVERY = re.compile(r"Recovery required|\.Recovery\][^\n]*?(\d+% completed)")
+RECOVERY = re.compile(r"""Recovery required|\.Recovery["\]][^\n]*?(\d+% completed)""")  # text on 5, JSON later
 
 Probe = Callable[[str, str, str, str], None]
 Progress = Callable[[str], None]

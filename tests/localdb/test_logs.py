@@ -36,22 +36,28 @@ def test_a_port_taken_in_between_is_told_apart(tmp_path: Path) -> None:
     assert isinstance(died(tmp_path, log, 0), PortTaken)
 
 
-def test_signs_of_recovery_are_read_as_they_come(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INFO  [o.n.k.r.Recovery] [neo4j/1]  {percent}% completed\n",
+        '{{"level":"INFO","category":"o.n.k.r.Recovery","message":"[neo4j/1]  {percent}% completed"}}\n',
+    ],
+    ids=["5", "2026"],
+)
+def test_signs_of_recovery_are_read_as_they_come(tmp_path: Path, line: str) -> None:
     folder = LineFolder(tmp_path)
     folder.debug_log.parent.mkdir()
-    folder.debug_log.write_text("INFO [o.n.k.r.Recovery] [neo4j/1]  90% completed\n")
+    folder.debug_log.write_text(line.format(percent=90))
     watch = LogWatch.from_now(folder)
     assert watch.recovery() is None
     with folder.debug_log.open("a") as log:
-        log.write("INFO [o.n.k.d.Database] [neo4j/1] Recovery required from position 5\n")
+        log.write("Recovery required from position 5\n")
         log.flush()
         assert watch.recovery() == ""
-        log.write(
-            "INFO [o.n.k.r.Recovery] [neo4j/1]  10% completed\nINFO [o.n.k.r.Recovery] [neo4j/1]  20% completed\n"
-        )
+        log.write(line.format(percent=10) + line.format(percent=20))
         log.flush()
         assert watch.recovery() == "20% completed"
-        log.write("INFO index population 30% completed\n")
+        log.write("index population 30% completed\n")
     assert watch.recovery() is None
 
 
