@@ -7,7 +7,7 @@ CALL () {
   MATCH (t:Task {uid: uid})
   WITH DISTINCT t ORDER BY t.uid
   SET t.lock_v = 0
-  WITH t
+  WITH t WHERE t.status IS NOT NULL                      // else purged while this waited
   RETURN collect({t: t, answer: CASE WHEN t.status IN ['pending', 'scheduled', 'blocked'] THEN 'cancelled'
                                      WHEN t.status = 'running' THEN 'requested' ELSE 'over' END}) AS rows
 }

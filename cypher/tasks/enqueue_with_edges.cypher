@@ -11,7 +11,7 @@ CALL () {
   OPTIONAL MATCH (p:Task {uid: uid})
   WITH uid, p ORDER BY uid
   SET p.lock_v = 0
-  RETURN collect(CASE WHEN p IS NULL THEN uid END) AS missing
+  RETURN collect(CASE WHEN p.status IS NULL THEN uid END) AS missing  // not there, or purged while this waited
 }
 CALL (missing) {                                         // nothing may wait for a best-effort lane
   UNWIND $parents AS uid

@@ -5,6 +5,6 @@
 // mode: write
 MATCH (t:Task {uid: $uid})
 SET t.lock_v = 0
-WITH t
+WITH t WHERE t.status IS NOT NULL                        // else purged while this waited
 RETURN t.status AS status, t.status = 'running' AND t.claim_token = $token AS mine,
   CASE WHEN t.last_token = $token THEN t.last_outcome END AS outcome

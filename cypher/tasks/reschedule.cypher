@@ -7,7 +7,7 @@ CALL () {
   MATCH (t:Task {uid: ack.uid})
   WITH t, ack ORDER BY t.uid
   SET t.lock_v = 0
-  WITH t, ack
+  WITH t, ack WHERE t.status IS NOT NULL                 // else purged while this waited
   RETURN collect({t: t, ack: ack,
     answer: CASE WHEN t.status = 'running' AND t.claim_token = ack.token THEN 'won'
                  WHEN t.last_token = ack.token AND t.last_outcome IN [ack.outcome, 'cancelled'] THEN 'repeated'

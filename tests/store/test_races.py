@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.queries.headers import header, names
-from tests.store.races import of_jobs, of_schedules, of_tasks
+from tests.store.races import of_jobs, of_purged, of_schedules, of_tasks
 from tests.store.races.race import Race, meet
 from tests.store.worlds import World
 
-RACES = [*of_tasks.RACES, *of_jobs.RACES, *of_schedules.RACES]
+RACES = [*of_tasks.RACES, *of_jobs.RACES, *of_schedules.RACES, *of_purged.RACES]
 UNCONTESTED = {"schedules/create", "cluster/resign"}
 
 

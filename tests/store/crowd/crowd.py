@@ -38,9 +38,11 @@ class Crowd:
             if process.is_alive():
                 _kill(process)
             process.join()
+            assert process.exitcode in (0, -signal.SIGKILL), f"{process.name}: {process.exitcode}"
 
     def replace(self, place: int) -> None:
         """Kill one process with SIGKILL and start another in its place."""
+        assert self._processes[place].is_alive(), f"{self._processes[place].name} died by itself"
         _kill(self._processes[place])
         self._processes[place].join()
         self.kills += 1
@@ -51,7 +53,7 @@ class Crowd:
         (self.folder / STOP).touch()
         for process in self._processes:
             process.join(DEADLINE)
-            assert process.exitcode is not None, f"{process.name} does not leave"
+            assert process.exitcode == 0, f"{process.name}: {process.exitcode}"
 
     def wait(self) -> None:
         """Wait until all have left by themselves."""

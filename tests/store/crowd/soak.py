@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kgsched.core.task import Gate
+from kgsched.core.task import Gate, Limits
 from tests.store.crowd.actor import Address, Role
 from tests.store.crowd.crowd import Crowd
 from tests.store.crowd.roles import GATE, GATE_LIMIT, GRACE_MS, LEASE_MS, TYPES, enqueuer, keeper, person, worker
@@ -52,7 +52,7 @@ async def soak(
     """Run the roles for a time; with `kill_every` one process (never the last one, a person) dies that often."""
     await world.store.cluster.ensure_lanes({LANE: None})
     await world.store.cluster.publish_types(dict.fromkeys(TYPES, LANE))
-    await world.store.gates.open([Gate("default", GATE, GATE_LIMIT)])
+    await world.store.gates.open([Gate("default", GATE, Limits(GATE_LIMIT))])
     most_held, next_kill, end = 0, kill_every, time.monotonic() + seconds
     with Crowd(address, folder, roles) as crowd:
         begun = time.monotonic()

@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from neo4j.exceptions import Neo4jError
+
+from kgsched.store.client import quick
 from kgsched.store.queries import Statement, statement
 from tests.store.worlds import World
 
@@ -100,10 +103,16 @@ async def _build(world: World, race: Race) -> None:
 
 
 async def _send(world: World, text: str, params: Row) -> list[dict[str, Any]]:
-    async with world.store.client.raw_session(read=False) as session:
-        result = await session.run(text, Statement.arguments(params))
-        rows: list[dict[str, Any]] = await result.data()
-        return rows
+    """As the client does: what the server takes back for another transaction's sake is sent again."""
+    while True:
+        try:
+            async with world.store.client.raw_session(read=False) as session:
+                result = await session.run(text, Statement.arguments(params))
+                rows: list[dict[str, Any]] = await result.data()
+                return rows
+        except Neo4jError as error:
+            if not quick(error):
+                raise
 
 
 async def _until_blocked(world: World, running: asyncio.Task[list[dict[str, Any]]]) -> bool:
