@@ -31,6 +31,11 @@ class Claimer:
         self._take = take
         self._unknown: dict[str, float] = {}
 
+    @property
+    def unsure(self) -> bool:
+        """Whether the outcome of a claim is unknown."""
+        return bool(self._unknown)
+
     async def adopt(self, store: Store, rules: Rules) -> None:
         """Take over what earlier claims with a lost answer took. After it their tokens are done with."""
         for token in list(self._unknown):

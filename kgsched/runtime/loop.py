@@ -18,6 +18,7 @@ log = structlog.get_logger(__name__)
 
 Pass = Callable[[], Awaitable[float | None]]
 AT_ONCE = 0.0
+PASS_LIMIT = 90.0
 
 
 @dataclass(slots=True)
@@ -35,8 +36,9 @@ class LoopStatus:
 class Loop:
     """Calls `run_pass` again and again until it is stopped; an error ends a pass, never the loop.
 
-    A pass returns the seconds until the next one, None for the interval. `wake` brings the next pass forward, except
-    while errors hold it back. Bound to the event loop that calls `start`.
+    A pass returns the seconds until the next one, None for the interval; after `limit` seconds it is cancelled, for a
+    network that goes silent says nothing. `wake` brings the next pass forward, except while errors hold it back. Bound
+    to the event loop that calls `start`.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Loop:
         run_pass: Pass,
         *,
         interval: float,
+        limit: float = PASS_LIMIT,
         backoff: Backoff | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
@@ -52,6 +55,7 @@ class Loop:
         self.status = LoopStatus()
         self._run_pass = run_pass
         self._interval = interval
+        self._limit = limit
         self._backoff = backoff or Backoff(200, 5_000)
         self._jitter = jitter
         self._bell = asyncio.Event()
@@ -101,7 +105,8 @@ class Loop:
         self._begun += 1
         number = self._begun
         try:
-            delay = await self._run_pass()
+            async with asyncio.timeout(self._limit):
+                delay = await self._run_pass()
         except Exception as error:  # noqa: BLE001 - one place where every error of a service ends, logged and counted
             return self._failed(error)
         self._recovered()
@@ -114,7 +119,7 @@ class Loop:
         status = self.status
         status.errors += 1
         status.failing += 1
-        status.away = isinstance(error, StorageConnectionError)
+        status.away = isinstance(error, (StorageConnectionError, TimeoutError))
         status.last_error = f"{type(error).__name__}: {error}"[:500]
         if status.failing & (status.failing - 1) == 0:
             trace = None if status.away else error

@@ -131,3 +131,15 @@ async def test_stopping_bounds_a_pass_that_hangs() -> None:
     await waiter
     assert time.monotonic() - began < 30.0
     assert loop.status.passes == 0
+
+
+async def test_a_pass_that_hears_nothing_is_given_up_and_the_loop_goes_on() -> None:
+    passes = Passes()
+    passes.hold.clear()
+    loop = Loop("x", passes, interval=NEVER, limit=0.02, backoff=Backoff(1, 1))
+    loop.start()
+    await until(lambda: loop.status.failing)
+    assert loop.status.away
+    passes.hold.set()
+    await until(lambda: loop.status.passes)
+    await loop.stop()

@@ -9,7 +9,9 @@ import time
 
 import pytest
 
+from kgsched.ports import Store
 from kgsched.runtime.context import TaskContext
+from kgsched.store import Neo4jStore
 from tests.runtime.bench import Bench, until
 
 
@@ -195,3 +197,24 @@ async def test_a_reaped_body_that_completes_is_accepted_late(bench: Bench, signs
         signs.go.set()
         (done,) = await bench.ended(task)
     assert (done["status"], done["result"], done["claims"]) == ("completed", '"late"', 1)
+
+
+async def test_bodies_that_hold_every_connection_cost_no_lease(bench: Bench) -> None:
+    everyone = threading.Barrier(3)
+
+    async def holds(ctx: TaskContext) -> int:
+        async with ctx.graph.transaction() as tx:
+            await tx.run("RETURN 1")
+            await asyncio.to_thread(everyone.wait)
+            await asyncio.sleep(3.0)
+        return ctx.fence
+
+    async def small_pool() -> Store:
+        one = bench.address
+        return Neo4jStore(one.uri, one.user, one.password, one.database, pool=3)
+
+    bench.on("holds", holds, lease_ms=1_500)
+    tasks = [await bench.enqueue("holds") for _ in range(3)]
+    async with bench.daemon(open_store=small_pool, grace=0.0, lease=2.0):
+        done = await bench.ended(*tasks)
+    assert [(one["status"], one["claims"]) for one in done] == [("completed", 1)] * 3

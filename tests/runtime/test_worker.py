@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from kgsched.errors import Cancel, Permanent, Retry, Snooze
 from kgsched.runtime.context import TaskContext
-from tests.runtime.bench import Bench
+from tests.runtime.bench import Bench, new_task, until
 
 
 async def test_a_task_runs_with_its_arguments_and_its_result_is_kept(bench: Bench) -> None:
@@ -208,3 +209,20 @@ async def test_a_released_dependent_runs_without_waiting_for_the_next_poll(bench
         worker.wake()
         await bench.ended(*chain)
     assert await bench.world.broken() == []
+
+
+async def test_nothing_is_left_of_what_has_run(bench: Bench) -> None:
+    async def fails_half(ctx: TaskContext, number: int) -> None:
+        if number % 2:
+            raise ValueError("odd")
+
+    bench.on("half", fails_half)
+    async with bench.worker(slots=8) as worker:
+        await bench.until_ready(worker)
+        before = len(asyncio.all_tasks())
+        tasks = [new_task("half", payload=json.dumps({"number": number})) for number in range(200)]
+        await bench.world.enqueue(*tasks)
+        await bench.ended(*tasks)
+        await until(lambda: worker.running == 0 and len(asyncio.all_tasks()) <= before)
+        assert worker.held == 0
+        assert worker.counts == {"started": 200, "completed": 100, "failed": 100}
