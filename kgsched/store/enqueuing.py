@@ -9,13 +9,14 @@ from typing import Any
 from kgsched.core.lanes import BEST_EFFORT
 from kgsched.core.limits import MAX_BATCH_BYTES, MAX_BATCH_ROWS
 from kgsched.core.states import Status
-from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
+from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, OnFailure, Unique
 from kgsched.errors import Conflict, NotFound, StorageConflict, StorageConnectionError
 from kgsched.ports import Transaction
 from kgsched.store.client import Client, UniqueViolation
 from kgsched.store.gates import Gates, shard
 
 _TRIES = 8
+_STRICTNESS = (OnFailure.CANCEL, OnFailure.HOLD, OnFailure.IGNORE)
 
 
 def batches(tasks: Sequence[NewTask]) -> Iterator[list[NewTask]]:
@@ -35,8 +36,16 @@ def batches(tasks: Sequence[NewTask]) -> Iterator[list[NewTask]]:
 
 def _row(task: NewTask) -> dict[str, Any]:
     row = asdict(task)
-    row["after"] = [{"uid": one.uid, "on_failure": one.on_failure.value} for one in task.after]
+    row["after"] = [{"uid": uid, "on_failure": rule.value} for uid, rule in _edges(task).items()]
     return row
+
+
+def _edges(task: NewTask) -> dict[str, OnFailure]:
+    """One edge a task waited for; of two rules the stricter one."""
+    edges: dict[str, OnFailure] = {}
+    for one in task.after:
+        edges[one.uid] = min(one.on_failure, edges.get(one.uid, one.on_failure), key=_STRICTNESS.index)
+    return edges
 
 
 def _nobody() -> dict[str, Enqueued]:
@@ -76,7 +85,7 @@ class Enqueuing:
         for batch in batches(lasting):
             done |= await self._repeat(self._enqueue_unique, batch)
         for batch in batches(edged):
-            done |= await self._repeat(self._enqueue_with_edges, batch)
+            done |= await self._repeat(self._enqueue_with_edges, [_renamed(task, done) for task in batch])
         await self._gates.admit((task.space, task.gate) for task in gated if task.gate)
         return [done[task.uid] for task in tasks]
 
@@ -189,7 +198,7 @@ class Enqueuing:
         if plain:
             await tx.named("tasks/enqueue", rows=plain)
         edged = [
-            _row(task) | {"after": [f"{one.uid} {one.on_failure.value}" for one in task.after]}
+            _row(task) | {"after": [f"{uid} {rule.value}" for uid, rule in _edges(task).items()]}
             for task in sorted(left, key=lambda task: task.uid)
             if _needs_edges(task)
         ]
