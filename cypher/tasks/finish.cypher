@@ -48,7 +48,7 @@ CALL (rows) {
 CALL (rows) {                                            // history of runs that did not complete at the first claim
   UNWIND rows AS row
   WITH row, row.t AS t, row.ack AS ack, row.outcome AS outcome
-  WHERE row.answer IN ['won', 'late'] AND (row.outcome <> 'completed' OR row.t.claims > 1 OR row.ack.log IS NOT NULL)
+  WHERE row.answer = 'late' OR row.answer = 'won' AND (row.outcome <> 'completed' OR row.t.claims > 1 OR row.ack.log IS NOT NULL)
   CREATE (t)-[:ATTEMPT]->(:Attempt {number: t.claims, worker: t.worker_id, started_at: t.started_at, ended_at: timestamp(),
     outcome: outcome, kind: ack.error.kind, message: ack.error.message, traceback: ack.error.traceback, log: ack.log,
     late: CASE WHEN row.answer = 'late' THEN true END})
