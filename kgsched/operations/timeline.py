@@ -48,7 +48,8 @@ def timeline(task: Mapping[str, Any], attempts: list[Mapping[str, Any]]) -> list
         events.append((task["started_at"], "started", f"run {task.get('claims')} on {task.get('worker_id')}"))
     if task.get("cancel_requested_at"):
         events.append((task["cancel_requested_at"], "cancel asked for", None))
-    if task.get("finished_at"):
+    ends = {one.get("ended_at") for one in attempts if one.get("outcome") == task.get("status")}
+    if task.get("finished_at") and task["finished_at"] not in ends:
         because = task.get("cancelled_because")
         events.append((task["finished_at"], str(task["status"]), f"because of {because}" if because else None))
     order = sorted(enumerate(events), key=lambda pair: (pair[1][0], pair[0]))
