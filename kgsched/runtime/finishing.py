@@ -51,7 +51,10 @@ class Finisher:
                 self.report = report
         finally:
             self._open = False
-            self._leases.resume(self._claim)
+            if self.report is None:
+                self._leases.resume(self._claim)
+            else:
+                self._leases.drop(self._claim)
 
     async def _extend(self, timeout: float) -> None:
         lease, sent_at = timeout + self._grace, time.monotonic()

@@ -76,6 +76,12 @@ class Runner:
         if run is not None:
             run.stop(reason, why)
 
+    def stop_older(self, claim: Claim) -> None:
+        """This process has claimed a task again: bodies of its earlier claims are to stop."""
+        for (uid, token), run in self._runs.items():
+            if uid == claim.uid and token != claim.token:
+                run.stop(StopReason.LOST, "claimed again by this worker")
+
     async def drain(self, timeout: float) -> None:
         """Wait `timeout` seconds for what runs; stop and release the rest."""
         await self._until_settled(timeout)
@@ -108,14 +114,13 @@ class Runner:
         await self._until_settled(3 * grace)
 
     def _keep(self, claim: Claim, work: Coroutine[Any, Any, None]) -> None:
-        key = (claim.uid, claim.token)
         task = asyncio.create_task(work, name=f"run:{claim.id}")
-        self._tasks[key] = task
-        task.add_done_callback(lambda done: self._over(key, done))
+        self._tasks[claim.uid, claim.token] = task
+        task.add_done_callback(lambda done: self._over(claim, done))
 
     async def _run(self, run: Run, task_type: TaskType) -> None:
         try:
-            outcome = await run.outcome()
+            outcome = await self._outcome(run, task_type)
             if outcome is None:
                 await run.ended()
                 outcome = run.late()
@@ -126,6 +131,12 @@ class Runner:
             await run.ended()
         finally:
             self._free(run)
+
+    async def _outcome(self, run: Run, task_type: TaskType) -> Outcome | None:
+        try:
+            return await run.outcome()
+        except Exception as error:  # noqa: BLE001 - a body that cannot be started has an outcome, too
+            return raised(error, permanent=task_type.permanent, transient=task_type.transient)
 
     def _prepare(self, claim: Claim, task_type: TaskType, context: TaskContext) -> Run:
         bound = bound_of(task_type, claim.lane, self._deadline_ms)
@@ -180,8 +191,9 @@ class Runner:
             self._ticks.record(TickEnd(claim.space, claim.schedule, claim.uid, status, None))
         self._on_free()
 
-    def _over(self, key: Key, done: asyncio.Task[None]) -> None:
-        del self._tasks[key]
+    def _over(self, claim: Claim, done: asyncio.Task[None]) -> None:
+        del self._tasks[claim.uid, claim.token]
         if not done.cancelled() and (error := done.exception()) is not None:
             self.counts["broken"] += 1
-            log.error("run_broken", task=key[0], error=repr(error), exc_info=error)
+            self._around.leases.drop(claim)
+            log.error("run_broken", task=claim.id, error=repr(error), exc_info=error)

@@ -193,6 +193,7 @@ class Worker:
 
     def _hold(self, claim: Claim) -> None:
         self._unread[claim.uid] = claim
+        self._runner.stop_older(claim)
 
     async def _begin(self, store: Store) -> None:
         """Read the payloads of what was claimed, a bounded part at a time, and start it."""

@@ -19,6 +19,7 @@ from kgsched.registry import Job, Registry, TaskType
 from kgsched.runtime.context import TaskContext
 from kgsched.runtime.daemon import Daemon, run_daemon
 from kgsched.store import Neo4jStore
+from tests.runtime.process_handlers import start_a_child_and_hang
 from tests.runtime.spawning import spawn
 
 FOLDER = Path(sys.argv[1])
@@ -62,6 +63,7 @@ def registry() -> Registry:
     for handler in (short, long, once):
         one.add(TaskType(handler.__name__, handler))
     one.add(TaskType("deaf", deaf, executor="thread"))
+    one.add(TaskType("hang", start_a_child_and_hang, executor="process"))
     one.add_job(Job("drum", beat_the_drum))
     return one
 

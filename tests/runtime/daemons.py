@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from kgsched.localdb import ServerAddress
 from tests.runtime.bench import FAST
 from tests.runtime.waiting import until
@@ -43,6 +45,13 @@ class RunningDaemon:
         """Lines of a file, once there are `count`."""
         await until(lambda: len(self.lines(name)) >= count)
         return self.lines(name)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _clean(folder: Path) -> None:

@@ -55,6 +55,6 @@ def start_a_child_and_hang(ctx: Any, folder: str) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     child = subprocess.Popen([sys.executable, "-c", code])
-    Path(folder, "child").write_text(str(child.pid))
-    Path(folder, "self").write_text(str(os.getpid()))
+    Path(folder, "child").write_text(f"{child.pid}\n")
+    Path(folder, "self").write_text(f"{os.getpid()}\n")
     time.sleep(600)

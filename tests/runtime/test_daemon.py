@@ -9,14 +9,19 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.bench import Bench, until
-from tests.runtime.daemons import running_daemon
+from tests.runtime.daemons import alive, running_daemon
+
+
+async def leave_no_leader(bench: Bench) -> None:
+    """The lease of a leader that is gone is over."""
+    await bench.world.cypher("MATCH (l:Lease) SET l.expires_at = 1")
 
 
 async def test_sigterm_lets_short_bodies_finish_and_gives_the_others_back(bench: Bench, tmp_path: Path) -> None:
     short = [await bench.enqueue("short", {"seconds": 2.0}) for _ in range(2)]
     long = [await bench.enqueue("long") for _ in range(2)]
     queued = [await bench.enqueue("short") for _ in range(10)]
-    async with running_daemon(bench.address, tmp_path, drain=8.0) as daemon:
+    async with running_daemon(bench.address, tmp_path, drain=5.0) as daemon:
         began = await daemon.has("began", 4)
         daemon.signal(signal.SIGTERM)
         assert await daemon.ended() == 0
@@ -60,11 +65,22 @@ async def test_a_killed_workers_task_runs_again_once(bench: Bench, tmp_path: Pat
         await first.has("began", 1)
         first.signal(signal.SIGKILL)
         await first.ended()
+    await leave_no_leader(bench)
     async with running_daemon(bench.address, tmp_path, lease=2.0, beat=0.5, grace=0.2) as second:
         (done,) = await bench.ended(task)
         assert second.lines("began") == [f"{task.uid} 1", f"{task.uid} 2"]
     assert (done["status"], done["claims"], done["crashes"]) == ("completed", 2, 1)
     assert await bench.world.broken() == []
+
+
+async def test_the_processes_of_a_killed_worker_die_with_it(bench: Bench, tmp_path: Path) -> None:
+    await bench.enqueue("hang", {"folder": str(tmp_path)})
+    async with running_daemon(bench.address, tmp_path) as daemon:
+        (pid,) = await daemon.has("self", 1)
+        (child,) = await daemon.has("child", 1)
+        daemon.signal(signal.SIGKILL)
+        await daemon.ended()
+        await until(lambda: not alive(int(pid)) and not alive(int(child)))
 
 
 async def test_two_daemons_fire_each_slot_of_a_schedule_once(bench: Bench, tmp_path: Path) -> None:
@@ -97,7 +113,7 @@ async def test_another_daemon_takes_over_when_the_leader_dies(bench: Bench, tmp_
         async with running_daemon(bench.address, tmp_path / "b") as other:
             leader.signal(signal.SIGKILL)
             await leader.ended()
-            await bench.world.cypher("MATCH (l:Lease) SET l.expires_at = 1")
+            await leave_no_leader(bench)
             name = (tmp_path / "b" / "started").read_text()
             await until(lambda: bench.world.count("MATCH (l:Lease) WHERE l.holder = $name", name=name))
             task = await bench.enqueue("short", {"seconds": 0.0}, eta=await bench.world.now() + 1_500)
@@ -110,6 +126,7 @@ async def test_a_daemon_that_was_stopped_for_longer_than_its_lease_loses_its_tas
     async with running_daemon(bench.address, tmp_path, lease=2.0, beat=0.5, grace=0.2) as frozen:
         await frozen.has("began", 1)
         frozen.signal(signal.SIGSTOP)
+        await leave_no_leader(bench)
         try:
             async with running_daemon(bench.address, tmp_path, lease=2.0, beat=0.5, grace=0.2):
                 (done,) = await bench.ended(task)

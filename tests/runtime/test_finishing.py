@@ -14,19 +14,24 @@ MADE = "MATCH (n:Made)"
 
 
 async def test_writes_and_completion_are_there_together(bench: Bench) -> None:
+    stopped: list[bool] = []
+
     async def make(ctx: TaskContext) -> str:
         result: dict[str, int] = {}
         async with ctx.finishing(result=result) as tx:
             await tx.run("CREATE (:Made {by: $uid})", uid=ctx.uid)
             result["made"] = 1
             ctx.log("made")
+        await asyncio.sleep(1.5)
+        stopped.append(bool(ctx.cancelled))
         return "a later return changes nothing"
 
     bench.on("make", make)
     task = await bench.enqueue("make")
     child = await bench.enqueue("make", after=[task])
-    async with bench.worker(poll=0.5):
+    async with bench.worker(slots=1):
         done, _ = await bench.ended(task, child)
+        await until(lambda: stopped == [False, False])
     assert (done["status"], done["result"], done["claims"]) == ("completed", '{"made":1}', 1)
     assert await bench.world.count(MADE) == 2
     assert await bench.world.broken() == []

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from kgsched.errors import InvalidValue
@@ -16,6 +15,7 @@ from kgsched.runtime.context import TaskContext
 from kgsched.runtime.process_job import reference
 from tests.runtime import process_handlers as handlers
 from tests.runtime.bench import Bench, until
+from tests.runtime.daemons import alive
 
 
 async def run(bench: Bench, handler: Handler, payload: object = None, **rules: Any) -> dict[str, Any]:
@@ -76,14 +76,7 @@ async def test_a_deaf_process_is_killed_with_its_children(bench: Bench, tmp_path
     done = await run(bench, handlers.start_a_child_and_hang, {"folder": str(tmp_path)}, timeout_ms=3_000)
     assert done["history"][0]["kind"] == "timeout"
     pids = [int((tmp_path / name).read_text()) for name in ("self", "child")]
-    await until(lambda: not any(psutil.pid_exists(pid) and _alive(pid) for pid in pids))
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    await until(lambda: not any(alive(pid) for pid in pids))
 
 
 async def test_a_handler_that_no_process_can_import_is_refused_at_the_start(bench: Bench) -> None:

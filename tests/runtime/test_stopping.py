@@ -218,3 +218,24 @@ async def test_bodies_that_hold_every_connection_cost_no_lease(bench: Bench) -> 
     async with bench.daemon(open_store=small_pool, grace=0.0, lease=2.0):
         done = await bench.ended(*tasks)
     assert [(one["status"], one["claims"]) for one in done] == [("completed", 1)] * 3
+
+
+async def test_a_task_that_its_own_worker_claims_again_stops_its_older_body(bench: Bench, signs: Signs) -> None:
+    async def once(ctx: TaskContext) -> int:
+        if ctx.fence == 1:
+            signs.began.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                signs.stopped.set()
+        return ctx.fence
+
+    bench.on("once", once)
+    task = await bench.enqueue("once")
+    async with bench.worker(beat=9.0, slots=2):
+        await until(signs.began.is_set)
+        await bench.world.expire_leases()
+        await bench.world.reap()
+        (done,) = await bench.ended(task)
+        await until(signs.stopped.is_set)
+    assert (done["status"], done["result"]) == ("completed", "2")
