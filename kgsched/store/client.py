@@ -26,6 +26,7 @@ from kgsched.store.queries import statement
 
 log = structlog.get_logger(__name__)
 
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 OLDEST_SERVER = (5, 26, 10)
 QUICK_RETRIES = 40
 OVERTIME_RETRIES = 2
@@ -66,7 +67,7 @@ def translate(error: Exception, doing: str) -> KgschedError:
     if isinstance(error, AuthError):
         return StoreError(f"{doing}: the database refused the user or password; check KGSCHED_NEO4J_USER and _PASSWORD")
     if isinstance(error, (ServiceUnavailable, SessionExpired, ConfigurationError, OSError)):
-        return StorageConnectionError(f"{doing}: the database does not answer ({error}); `kgsched doctor` tells more")
+        return StorageConnectionError(f"{doing}: the database does not answer ({' '.join(str(error).split())}); `kgsched doctor` tells more")
     if isinstance(error, Neo4jError):
         code = error.code or ""
         if any(one in code for one in _AWAY_CODES) or "AuthorizationExpired" in code:
@@ -90,6 +91,8 @@ class Client:
         self.uri, self.user, self.database, self._timeout = uri, user, database, timeout
         self._prefix = ""
         self.quick_retries: Counter[str] = Counter()  # hidden from callers, by code and statement
+        if uri.split("://", maxsplit=1)[0] not in SCHEMES:
+            raise StoreError(f"KGSCHED_NEO4J_URI {uri!r} must begin with one of {', '.join(SCHEMES)} and ://")
         try:
             self._driver: AsyncDriver = AsyncGraphDatabase.driver(
                 uri,

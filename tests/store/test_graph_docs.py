@@ -49,6 +49,7 @@ async def lived(world: World, store: Neo4jStore) -> Neo4jStore:
     waits = new_task("a", uid=store.new_uid([dead.uid]), after=(Dependency(dead.uid),))
     await tasks.enqueue([waits])
     await tasks.claim(rule, 10, token="u", worker="w", session="s")
+    await tasks.finish([Ack(child.uid, "stale", AckOutcome.COMPLETED, "{}", claims=1, worker="w")])
     return store
 
 

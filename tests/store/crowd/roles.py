@@ -118,9 +118,11 @@ def _decide(mine: dict[str, Claim]) -> tuple[list[Ack], list[Ack]]:
             error = None if outcome is AckOutcome.COMPLETED else ERROR
             ends.append(Ack(uid, claim.token, outcome, "{}", error))
         elif draw < 0.95:
-            back.append(
-                Ack(uid, claim.token, random.choice(_GIVEN_BACK), error=ERROR, delay_ms=random.choice((0, 200)))
-            )
+            outcome = random.choice(_GIVEN_BACK)
+            if outcome is AckOutcome.RETRY and claim.attempt >= claim.max_attempts:
+                ends.append(Ack(uid, claim.token, AckOutcome.DEAD_LETTER, "{}", ERROR))
+            else:
+                back.append(Ack(uid, claim.token, outcome, error=ERROR, delay_ms=random.choice((0, 200))))
     return ends, back
 
 

@@ -1,0 +1,101 @@
+"""Keys that outlive their task, and what an enqueue does when a key is taken."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kgsched.core.states import Status
+from kgsched.core.task import Answer, OnConflict, Unique
+from kgsched.errors import Conflict
+from tests.store.worlds import World, new_task
+
+EVER = 4_000_000_000_000
+
+
+async def test_a_key_for_ever_stays_taken_after_the_task_ended(world: World) -> None:
+    first = await world.enqueue_one(key="k", unique=Unique.EVER)
+    await world.run_one()
+    (again,) = await world.enqueue(new_task(key="k", unique=Unique.EVER))
+    assert (again.uid, again.answer, again.status) == (first.uid, Answer.EXISTING, Status.COMPLETED)
+    assert await world.broken() == []
+
+
+async def test_a_key_for_a_period_is_free_when_it_is_over(world: World) -> None:
+    first = await world.enqueue_one(key="k", unique=Unique.PERIOD, unique_ms=60_000)
+    await world.run_one()
+    later = new_task(key="k", unique=Unique.PERIOD, unique_ms=60_000)
+    assert (await world.enqueue(later))[0].uid == first.uid
+    await world.cypher("MATCH (k:UniqueKey) SET k.until = 1")
+    assert (await world.enqueue(later))[0].uid == later.uid
+    assert await world.broken() == []
+
+
+async def test_a_key_whose_task_was_purged_is_still_taken(world: World) -> None:
+    await world.enqueue_one(key="k", unique=Unique.EVER)
+    await world.run_one()
+    await world.store.sweeps.purge(EVER)
+    with pytest.raises(Conflict, match="purged"):
+        await world.enqueue(new_task(key="k", unique=Unique.EVER))
+
+
+async def test_keys_whose_period_is_over_are_forgotten(world: World) -> None:
+    await world.enqueue(
+        new_task(key="short", unique=Unique.PERIOD, unique_ms=1),
+        new_task(key="long", unique=Unique.PERIOD, unique_ms=10**9),
+        new_task(key="ever", unique=Unique.EVER),
+    )
+    await world.cypher("MATCH (k:UniqueKey {key: 'short'}) SET k.until = 1")
+    assert (await world.store.sweeps.forget_keys()).count == 1
+    assert await world.count("MATCH (k:UniqueKey)") == 2
+
+
+async def test_eight_requests_for_one_lasting_key_make_one_task(world: World) -> None:
+    answers = await asyncio.gather(*(world.enqueue(new_task(key="k", unique=Unique.EVER)) for _ in range(8)))
+    assert len({one.uid for (one,) in answers}) == 1
+    assert await world.count("MATCH (t:Task)") == 1
+
+
+@pytest.mark.parametrize("unique", [Unique.LIVE, Unique.EVER])
+async def test_a_taken_key_can_be_refused(world: World, unique: Unique) -> None:
+    await world.enqueue_one(key="k", unique=unique)
+    with pytest.raises(Conflict, match="taken"):
+        await world.enqueue(new_task(key="k", unique=unique, on_conflict=OnConflict.REFUSE))
+    assert await world.count("MATCH (t:Task)") == 1
+
+
+@pytest.mark.parametrize("eta", [None, EVER])
+async def test_what_never_ran_can_be_replaced(world: World, eta: int | None) -> None:
+    first = await world.enqueue_one(key="k", payload='{"a":1}', eta=eta)
+    new = new_task(key="k", payload='{"a":2}', prio_bucket=0, weight=5, on_conflict=OnConflict.REPLACE)
+    (answer,) = await world.enqueue(new)
+    assert (answer.uid, answer.answer, answer.status) == (first.uid, Answer.REPLACED, Status.PENDING)
+    kept = await world.task(first)
+    assert (kept["payload"], kept["prio_bucket"], kept["weight"], kept["ready"]) == ('{"a":2}', 0, 5, 0)
+    assert await world.broken() == []
+    (claim,) = await world.claim()
+    assert (await world.store.tasks.read_payloads([claim]))[first.uid] == '{"a":2}'
+
+
+async def test_what_was_claimed_or_waits_for_others_is_not_replaced(world: World) -> None:
+    await world.enqueue_one(key="claimed")
+    await world.claim_one()
+    parent = await world.enqueue_one("b")
+    await world.enqueue_one(key="blocked", after=[parent])
+    for key in ("claimed", "blocked"):
+        with pytest.raises(Conflict, match="replaced"):
+            await world.enqueue(new_task(key=key, payload='{"x":1}', on_conflict=OnConflict.REPLACE))
+    assert await world.count("MATCH (t:Task) WHERE t.payload = '{}'") == 3
+
+
+async def test_a_delay_counts_on_the_database_s_clock(world: World) -> None:
+    """CT21: what the caller's clock shows does not matter."""
+    before = await world.now()
+    tasks = [new_task(delay_ms=60_000), new_task(delay_ms=60_000, key="k")]
+    await world.enqueue(*tasks)
+    after = await world.now()
+    for one in tasks:
+        kept = await world.task(one)
+        assert kept["status"] == "scheduled"
+        assert before <= kept["due_at"] - 60_000 <= after
