@@ -14,7 +14,7 @@ import httpx
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from kgsched.errors import LocalDbError
-from kgsched.localdb.lockfile import Jar
+from kgsched.localdb.lockfile import Jar, missing
 
 CONNECTIONS = 8
 TRIES = 3
@@ -29,11 +29,6 @@ OTHER_WAYS = (
 
 class _Corrupt(Exception):
     """What came is not what the lock file says."""
-
-
-def missing(jars: Sequence[Jar], folder: Path) -> list[Jar]:
-    """The jars that `folder` lacks or has with another size; reads no file and no network."""
-    return [jar for jar in jars if not _has_size(folder / jar.path, jar.size)]
 
 
 def fetch_all(jars: Sequence[Jar], folder: Path, base_url: str, progress: Callable[[str], None]) -> None:
@@ -106,13 +101,6 @@ def _worth_another_try(error: BaseException) -> bool:
     if isinstance(error, httpx.HTTPStatusError):
         return error.response.status_code in (408, 429) or error.response.status_code >= 500
     return isinstance(error, httpx.TransportError | _Corrupt)
-
-
-def _has_size(path: Path, size: int) -> bool:
-    try:
-        return path.stat().st_size == size
-    except (FileNotFoundError, NotADirectoryError):
-        return False
 
 
 def _check_space(folder: Path, needed: int) -> None:

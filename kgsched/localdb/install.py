@@ -9,10 +9,10 @@ from pathlib import Path
 
 from kgsched.config import Settings
 from kgsched.errors import LocalDbError
-from kgsched.localdb import conf, download, flock
+from kgsched.localdb import conf, flock
 from kgsched.localdb.archive import ClassArchive
 from kgsched.localdb.java import find_java
-from kgsched.localdb.lockfile import Jar, line_of, load_lock
+from kgsched.localdb.lockfile import Jar, line_of, load_lock, missing
 from kgsched.localdb.ready import Probe, Progress
 
 LICENCE = (
@@ -50,7 +50,7 @@ def install_jars(jars: Sequence[Jar], base: Path, url: str, name: str, progress:
     and change the class path, and a class archive is not valid then.
     """
     folder = base / "jars"
-    if not download.missing(jars, folder):
+    if not missing(jars, folder):
         return folder
     try:
         base.mkdir(parents=True, exist_ok=True)
@@ -59,8 +59,10 @@ def install_jars(jars: Sequence[Jar], base: Path, url: str, name: str, progress:
             f"cannot make the cache folder {base}: {error.strerror}; set KGSCHED_CACHE to a folder of your own"
         ) from error
     with flock.exclusive(base / "lock", f"the download of {name}", progress):
-        if lacking := download.missing(jars, folder):
+        if lacking := missing(jars, folder):
             progress(LICENCE)
             progress(f"downloading {name} ({sum(jar.size for jar in lacking) / 1e6:.0f} MB) to {folder}")
-            download.fetch_all(jars, folder, url, progress)
+            from kgsched.localdb.download import fetch_all  # an HTTP client is slow to import, and seldom needed
+
+            fetch_all(jars, folder, url, progress)
     return folder

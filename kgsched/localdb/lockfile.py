@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
 from kgsched.errors import UnknownName
 
@@ -44,3 +46,15 @@ def version_key(version: str) -> tuple[int, ...]:
 def line_of(version: str) -> str:
     """The major line, which names the data folder: `5`, or the year from 2025 on."""
     return version.partition(".")[0]
+
+
+def missing(jars: Sequence[Jar], folder: Path) -> list[Jar]:
+    """The jars that `folder` lacks or has with another size; reads no file and no network."""
+    return [jar for jar in jars if not _has_size(folder / jar.path, jar.size)]
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except (FileNotFoundError, NotADirectoryError):
+        return False

@@ -8,7 +8,8 @@ from typing import Any
 
 from kgsched.core.lanes import LANES
 from kgsched.core.limits import check_text
-from kgsched.core.states import Status
+from kgsched.core.priority import NAMES
+from kgsched.core.states import LIVE, Status
 from kgsched.core.times import show_instant
 from kgsched.errors import UnknownName
 from kgsched.operations.records import Record
@@ -23,7 +24,7 @@ class ClusterOperations:
         self._store, self._registry, self._space = store, registry, space
 
     async def status(self) -> Record:
-        """Counts by state and lane, age of the oldest ready task, leader, workers, ages of the loops' last passes.
+        """Counts by state and lane, age of the oldest ready task (of each priority too), leader, workers, ages of the loops' last passes.
 
         Ages are in seconds.
         """
@@ -40,6 +41,7 @@ class ClusterOperations:
                 for lane in sorted({str(cell["lane"]) for cell in cells})
             },
             "oldest_ready_age": None if oldest is None else _seconds(pulse.now - int(oldest)),
+            "oldest_ready_by_priority": _oldest(cells, pulse.now),
             "waiting_at_gates": sum(cell["n"] for cell in cells if cell["waiting"]),
             "leader": {
                 "worker": pulse.holder if leads else None,
@@ -79,6 +81,14 @@ class ClusterOperations:
             }
             for row in await self._store.cluster.list_types()
         ]
+
+    async def unhandled(self) -> list[Record]:
+        """Types with live tasks that no live worker handles: {type, tasks}. Such tasks stay where they are."""
+        workers = await self.workers()
+        handled = {type_ for worker in workers for type_ in worker["types"]}
+        cells = await self._store.cluster.count_tasks(self._space)
+        waiting = [cell for cell in cells if cell["status"] in LIVE and cell["type"] not in handled]
+        return [{"type": name, "tasks": n} for name, n in sorted(_sums(waiting, "type").items())]
 
     async def workers(self) -> list[Record]:
         """The workers that count as alive."""
@@ -130,6 +140,16 @@ def _worker(node: Mapping[str, Any], now: int) -> Record:
         "seen_at": show_instant(node.get("seen_at")),
         "silent_for": _seconds(now - node.get("seen_at", now)),
     }
+
+
+def _oldest(cells: Iterable[Mapping[str, Any]], now: int) -> dict[str, float]:
+    """Age in seconds of the oldest ready task of each priority that has one: strict priorities can starve the lower."""
+    arrivals: dict[int, int] = {}
+    for cell in cells:
+        if cell["oldest"] is not None:
+            bucket = cell["bucket"]
+            arrivals[bucket] = min(arrivals.get(bucket, cell["oldest"]), cell["oldest"])
+    return {NAMES[bucket]: _seconds(now - arrivals[bucket]) for bucket in sorted(arrivals)}
 
 
 def _sums(cells: Iterable[Mapping[str, Any]], key: str, always: Iterable[str] = ()) -> dict[str, int]:

@@ -79,9 +79,10 @@ def task_record(row: Mapping[str, Any]) -> Record:
 
 
 def attempt_record(row: Mapping[str, Any]) -> Record:
-    """One run that did not complete at the first claim, or a retry by a person."""
-    keys = ("number", "worker", "started_at", "ended_at", "outcome", "kind", "message", "traceback", "log")
-    return with_times({key: row.get(key) for key in keys}, ("started_at", "ended_at"))
+    """One run that did not complete at the first claim, what a run reported too late, or a retry by a person."""
+    keys = ("number", "worker", "started_at", "ended_at", "outcome", "late", "kind", "message", "traceback", "log")
+    shown = {key: row.get(key) for key in keys} | {"result": read_json(row.get("result"))}
+    return with_times(shown, ("started_at", "ended_at"))
 
 
 def result_record(row: Mapping[str, Any]) -> Record:

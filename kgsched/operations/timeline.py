@@ -40,10 +40,14 @@ def timeline(task: Mapping[str, Any], attempts: list[Mapping[str, Any]]) -> list
         if one.get("outcome") == "retried":
             events.append((one.get("ended_at") or 0, "retried", f"by {one.get('message') or 'a person'}"))
             continue
+        if one.get("outcome") == "refused":
+            events.append((one.get("ended_at") or 0, "late finish refused", _late(one)))
+            continue
         ended_runs.add(one.get("number"))
         if one.get("started_at"):
             events.append((one["started_at"], "started", f"run {one.get('number')} on {one.get('worker')}"))
-        events.append((one.get("ended_at") or 0, f"run ended: {one.get('outcome')}", _error(one)))
+        late = "late finish accepted" if one.get("late") else "run ended"
+        events.append((one.get("ended_at") or 0, f"{late}: {one.get('outcome')}", _error(one)))
     if task.get("started_at") and task.get("claims") not in ended_runs:
         events.append((task["started_at"], "started", f"run {task.get('claims')} on {task.get('worker_id')}"))
     if task.get("cancel_requested_at"):
@@ -58,6 +62,10 @@ def timeline(task: Mapping[str, Any], attempts: list[Mapping[str, Any]]) -> list
 
 def _wish(task: Mapping[str, Any]) -> str | None:
     return f"not before {show_instant(task['eta'])}" if task.get("eta") else None
+
+
+def _late(attempt: Mapping[str, Any]) -> str:
+    return f"run {attempt.get('number')} on {attempt.get('worker')} {attempt.get('message')}"
 
 
 def _error(attempt: Mapping[str, Any]) -> str | None:

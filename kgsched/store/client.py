@@ -67,7 +67,8 @@ def translate(error: Exception, doing: str) -> KgschedError:
     if isinstance(error, AuthError):
         return StoreError(f"{doing}: the database refused the user or password; check KGSCHED_NEO4J_USER and _PASSWORD")
     if isinstance(error, (ServiceUnavailable, SessionExpired, ConfigurationError, OSError)):
-        return StorageConnectionError(f"{doing}: the database does not answer ({' '.join(str(error).split())}); `kgsched doctor` tells more")
+        why = " ".join(str(error).split())
+        return StorageConnectionError(f"{doing}: the database does not answer ({why}); `kgsched doctor` tells more")
     if isinstance(error, Neo4jError):
         code = error.code or ""
         if any(one in code for one in _AWAY_CODES) or "AuthorizationExpired" in code:

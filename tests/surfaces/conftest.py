@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgsched.config import Settings
+from kgsched.config import load_settings
 from kgsched.localdb import ServerAddress
 from kgsched.operations.facade import Operations
 from kgsched.registry import Registry, TaskType
@@ -28,7 +28,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 def operations(world: World, registry: Registry) -> Operations:
-    return Operations(world.store, registry, Settings())
+    return Operations(world.store, registry, load_settings())
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ async def test_all_options_reach_the_task(operations: Operations, world: World) 
     assert await broken(world.store) == []
 
 
-@pytest.mark.parametrize("eta", ["2030-01-01T00:00:00", datetime(2030, 1, 1)])  # noqa: DTZ001 - naive on purpose
+@pytest.mark.parametrize("eta", ["2030-01-01T00:00:00", datetime(2030, 1, 1)])
 async def test_a_naive_eta_is_read_as_utc_and_said_so(operations: Operations, world: World, eta: Any) -> None:
     done = await operations.tasks.enqueue(EnqueueRequest("read", eta=eta))
     assert (await world.task(done.uid))["eta"] == int(datetime(2030, 1, 1, tzinfo=UTC).timestamp() * 1000)
@@ -153,7 +153,11 @@ async def test_it_waits_for_tasks_by_id_and_by_uid(operations: Operations, world
 
 async def test_requests_of_one_call_may_wait_for_one_another(operations: Operations, world: World) -> None:
     done = await operations.tasks.enqueue_many(
-        [EnqueueRequest("read", id="a"), EnqueueRequest("read", id="b", after=["a"]), EnqueueRequest("ask", after=["b"])]
+        [
+            EnqueueRequest("read", id="a"),
+            EnqueueRequest("read", id="b", after=["a"]),
+            EnqueueRequest("ask", after=["b"]),
+        ]
     )
     assert [(await world.task(one.uid))["status"] for one in done] == ["pending", "blocked", "blocked"]
 
@@ -172,14 +176,16 @@ async def test_the_same_key_gives_the_live_task_and_another_payload_is_a_conflic
         await operations.tasks.enqueue(EnqueueRequest("read", {"n": 2}, key="k"))
 
 
-async def test_in_a_transaction_the_task_exists_if_and_only_if_it_commits(
-    operations: Operations, world: World
-) -> None:
+async def test_in_a_transaction_the_task_exists_if_and_only_if_it_commits(operations: Operations, world: World) -> None:
     parent = await operations.tasks.enqueue(EnqueueRequest("read"))
-    with pytest.raises(RuntimeError):
+
+    async def fail() -> None:
         async with world.store.graph.transaction() as tx:
             await operations.tasks.enqueue(EnqueueRequest("read", id="lost"), tx=tx)
-            raise RuntimeError
+            await operations.tasks.enqueue(EnqueueRequest("read", weight=1000), tx=tx)
+
+    with pytest.raises(InvalidValue):
+        await fail()
     async with world.store.graph.transaction() as tx:
         kept = await operations.tasks.enqueue(EnqueueRequest("read", id="kept", after=[parent.id]), tx=tx)
         await operations.tasks.enqueue(EnqueueRequest("read", id="grandchild", after=[kept.uid]), tx=tx)

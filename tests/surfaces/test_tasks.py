@@ -61,7 +61,7 @@ async def test_filters_combine(operations: Operations, world: World) -> None:
         ({"since": now + 60_000}, 0),
         ({"since": "2020-01-01T00:00:00Z"}, 3),
     ):
-        chosen, _ = read_filter(now=now, **words)  # type: ignore[arg-type]
+        chosen, _ = read_filter(now=now, **words)
         assert len((await operations.tasks.list_tasks(chosen)).items) == count, words
 
 

@@ -34,6 +34,7 @@ def _head(record: dict[str, Any]) -> list[tuple[str, Any]]:
         ("workers", record["workers"]),
         ("ready and waiting", sum(record["tasks"][state] for state in ("pending", "scheduled", "blocked"))),
         ("oldest ready", "-" if age is None else f"{age:g} s"),
+        *((f"oldest {name}", f"{age:g} s") for name, age in record["oldest_ready_by_priority"].items()),
         ("next schedule run", record["next_schedule_run"] or "-"),
     ]
 
