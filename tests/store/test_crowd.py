@@ -13,6 +13,8 @@ from kgsched.core.task import Ack, AckOutcome
 from kgsched.localdb import ServerAddress
 from tests.store.crowd.actor import Actor, Address
 from tests.store.crowd.crowd import Crowd
+from tests.store.crowd.diamonds import play
+from tests.store.crowd.firing import fire_soak
 from tests.store.crowd.soak import soak
 from tests.store.worlds import World, new_task
 from tests.store.worlds.making import LANE
@@ -71,3 +73,19 @@ async def test_killed_processes_lose_nothing_and_leave_nothing_broken(
     print(report)
     assert report.wrong == {}
     assert report.kills > 3
+
+
+async def test_diamonds_come_out_as_the_model_says(world: World, address: Address, tmp_path: Path) -> None:
+    outcome = await play(world, address, tmp_path, diamonds=300, rounds=1)
+    print(outcome)
+    assert outcome.wrong == {}
+    assert outcome.retries["retried"] > 20
+
+
+async def test_no_slot_fires_twice_and_none_is_missed_whoever_is_killed(
+    world: World, address: Address, tmp_path: Path
+) -> None:
+    outcome = await fire_soak(world, address, tmp_path, schedules=50, seconds=8)
+    print(outcome)
+    assert outcome.wrong == {}
+    assert outcome.slots > 50

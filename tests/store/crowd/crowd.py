@@ -16,7 +16,7 @@ from tests.store.crowd.actor import GO, STOP, Address, Role, live
 
 DEADLINE = 120.0
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["tests.store.crowd.actor", "tests.store.crowd.roles"])
+_context.set_forkserver_preload(["tests.store.crowd.actor", "tests.store.crowd.roles", "tests.store.crowd.diamonds"])
 
 
 class Crowd:
