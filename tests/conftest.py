@@ -8,6 +8,7 @@ import pytest
 
 from kgsched.localdb import ServerAddress
 from kgsched.store import Neo4jStore
+from tests import docker
 from tests.server import neo4j_server
 from tests.store.worlds import World
 
@@ -41,3 +42,7 @@ def store(world: World) -> Neo4jStore:
 def open_store(address: ServerAddress, *, pool: int = 16) -> Neo4jStore:
     """Another connection pool to the same database."""
     return Neo4jStore(address.uri, address.user, address.password, address.database, pool=pool)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    docker.deselect(config, items)
