@@ -42,7 +42,7 @@ def _own(env: dict[str, str]) -> dict[str, str]:
 @pytest.mark.timeout(600)
 def test_the_demonstration_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     commands = Commands(_own(environment(HOME=str(tmp_path))), tmp_path, installed)
-    told = commands.run("kgsched", "demo", patience=180).stdout
+    told = commands.run("kgsched", "demo", patience=400).stdout
     assert "demoted" in told
     assert "article:scholarx:arxiv-" in told
 
