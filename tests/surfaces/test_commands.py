@@ -7,7 +7,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -232,16 +231,12 @@ async def test_ctrl_c_ends_with_130_and_no_traceback(commands: Commands, operati
     os.close(ours)
 
 
-async def test_the_shell_completes_names(commands: Commands, world: World) -> None:
-    await world.store.cluster.publish_types({"read": "ingestion", "reap": "ingestion", "ask": "queries"})
-    code = "from kgsched.surfaces.cli import complete as c; print(c.task_types('rea'), c.schedule_names(''))"
-    line = [sys.executable, "-c", code]
-    done = await asyncio.to_thread(
-        subprocess.run, line, capture_output=True, text=True, env=commands.environment, check=True, timeout=60
-    )
-    assert done.stdout.strip() == "['read', 'reap'] []"
-    away = commands.environment | {"KGSCHED_NEO4J_URI": "bolt://127.0.0.1:1"}
-    silent = await asyncio.to_thread(
-        subprocess.run, line, capture_output=True, text=True, env=away, check=True, timeout=60
-    )
-    assert (silent.stdout.strip(), silent.stderr) == ("[] []", "")
+async def test_the_shell_completes_names(commands: Commands, operations: Operations) -> None:
+    await operations.tasks.enqueue(EnqueueRequest("read", id="research-1"))
+    line = "kgsched tasks show resea"
+    bash = {"_KGSCHED_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": "3"}
+    zsh = {"_KGSCHED_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": line}
+    assert (await run(commands, **bash)).out.split() == ["research-1"]
+    assert "research-1" in (await run(commands, **zsh)).out
+    away = await run(commands, KGSCHED_NEO4J_URI="bolt://127.0.0.1:1", **bash)
+    assert (away.out.strip(), away.err) == ("", "")

@@ -20,7 +20,19 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="Name of the lane, or of the type.", autocompletion=complete.lanes)]
 OfType = Annotated[bool, typer.Option("--type", help="It is a type, not a lane.")]
-COLUMNS = ("name", "cap", "floor", "max_share", "pending", "running", "scheduled", "blocked", "paused_at", "paused_by", "paused_why")
+COLUMNS = (
+    "name",
+    "cap",
+    "floor",
+    "max_share",
+    "pending",
+    "running",
+    "scheduled",
+    "blocked",
+    "paused_at",
+    "paused_by",
+    "paused_why",
+)
 
 
 @app.callback()
@@ -40,7 +52,8 @@ def lanes(context: typer.Context, as_json: Json = False) -> None:
     print_table(COLUMNS, [{**row, **row["tasks"]} for row in rows])
     for one in types:
         if one["paused"]:
-            say(f"type {one['name']} is paused by {one['paused_by']} since {one['paused_at']}: {one['paused_why'] or '-'}")
+            why = one["paused_why"] or "-"
+            say(f"type {one['name']} is paused by {one['paused_by']} since {one['paused_at']}: {why}")
     for one in unhandled:
         say(f"type {one['type']}: {one['tasks']} tasks, and no worker that is alive handles it; they stay as they are")
 

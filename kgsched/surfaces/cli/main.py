@@ -36,6 +36,7 @@ COMMANDS = {
     "tasks": Entry("tasks", "app", "List, show, enqueue, cancel, retry, prioritize, wait."),
     "workers": Entry("workers", "app", "The workers that are alive."),
     "lanes": Entry("lanes", "app", "Lanes with their rules and tasks; pause and resume."),
+    "gates": Entry("gates", "app", "Concurrency keys: list them, set how many run at a time or start in a period."),
     "graph-query": Entry("query", "graph_query", "Run one read-only Cypher statement."),
 }
 
@@ -96,7 +97,9 @@ def _leave(code: int) -> None:
 
 def _completed() -> list[str]:
     """The words of the line that a shell asks to complete."""
-    return os.environ.get("_TYPER_COMPLETE_ARGS", "").split()[1:]
+    if "_KGSCHED_COMPLETE" not in os.environ:
+        return []
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()[1:]
 
 
 def _show_version(wanted: bool) -> None:
