@@ -68,11 +68,19 @@ class Enqueuing:
         An id or live key that exists with the same type and payload counts as enqueued. Raises Conflict when it is
         another task, NotFound when a task waited for does not exist. In a transaction of the user's no lock is taken.
         """
-        done: dict[str, Enqueued] = {}
-        if tx is not None:
-            for batch in batches(tasks):
-                done |= await self._enqueue_in(tx, batch)
-            return [done[task.uid] for task in tasks]
+        distinct, twins = _distinct(tasks)
+        done = await (self._enqueue_all(distinct) if tx is None else self._enqueue_all_in(tx, distinct))
+        done |= {uid: replace(done[first], answer=Answer.EXISTING) for uid, first in twins.items()}
+        return [done[task.uid] for task in tasks]
+
+    async def _enqueue_all_in(self, tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
+        done = _nobody()
+        for batch in batches(tasks):
+            done |= await self._enqueue_in(tx, [_renamed(task, done) for task in batch])
+        return done
+
+    async def _enqueue_all(self, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
+        done = _nobody()
         gated = [task for task in tasks if task.gate is not None]
         plain = [task for task in tasks if not _needs_edges(task) and task.key is None]
         lasting = [task for task in tasks if task.key is not None and task.unique is not Unique.LIVE]
@@ -87,7 +95,7 @@ class Enqueuing:
         for batch in batches(edged):
             done |= await self._repeat(self._enqueue_with_edges, [_renamed(task, done) for task in batch])
         await self._gates.admit((task.space, task.gate) for task in gated if task.gate)
-        return [done[task.uid] for task in tasks]
+        return done
 
     async def _repeat(self, send: Any, batch: list[NewTask]) -> dict[str, Enqueued]:
         """A lost answer is asked again with the same uids: what was written the first time is found."""
@@ -212,6 +220,27 @@ class Enqueuing:
     async def _existing(self, batch: list[NewTask]) -> dict[str, Enqueued]:
         rows = await self._client.run("tasks/find_existing", rows=[_row(task) for task in batch])
         return _recognise(batch, rows)
+
+
+def _distinct(tasks: Sequence[NewTask]) -> tuple[list[NewTask], dict[str, str]]:
+    """Tasks that repeat no id (with edges: nor live key) of another, and the uid of that other for each that does."""
+    first: dict[tuple[str, str, str], NewTask] = {}
+    distinct: list[NewTask] = []
+    twins: dict[str, str] = {}
+    for task in {task.uid: task for task in tasks}.values():
+        names = [("id", task.space, task.id or task.uid)]
+        if task.key is not None and _needs_edges(task) and task.unique is Unique.LIVE:
+            names.append(("key", task.space, task.key))
+        by, other = next(((name[0], first[name]) for name in names if name in first), ("", None))
+        if other is None:
+            first |= dict.fromkeys(names, task)
+            distinct.append(task)
+            continue
+        if task.on_conflict is OnConflict.REFUSE or (other.type, other.payload) != (task.type, task.payload):
+            raise _conflict(by, task, other.id or other.uid)
+        twins[task.uid] = other.uid
+    known = {uid: Enqueued(other, other, Answer.EXISTING) for uid, other in twins.items()}
+    return [_renamed(task, known) for task in distinct], twins
 
 
 def _recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict[str, Enqueued]:

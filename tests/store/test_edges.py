@@ -189,3 +189,13 @@ async def test_a_diamond_runs_its_end_once(world: World) -> None:
     await world.sweep()
     assert (await world.run_one()).uid == end.uid
     assert await world.broken() == []
+
+
+async def test_the_same_key_twice_in_a_batch_with_edges_makes_one_task(world: World) -> None:
+    parent = await world.enqueue_one()
+    one, two = new_task(after=[parent], key="k"), new_task(after=[parent], key="k")
+    below = new_task(after=[two])
+    answers = await world.enqueue(one, two, below)
+    assert [(answer.uid, answer.answer) for answer in answers[:2]] == [(one.uid, "created"), (one.uid, "existing")]
+    assert await world.count("MATCH (:Task {uid: $c})-[:DEPENDS_ON]->(:Task {uid: $p})", c=below.uid, p=one.uid) == 1
+    assert await world.broken() == []

@@ -107,6 +107,22 @@ async def test_of_one_key_twice_in_a_batch_one_task_is_made(world: World) -> Non
     assert [answer.answer for answer in answers] == [Answer.CREATED, Answer.EXISTING]
 
 
+async def test_of_one_id_twice_in_a_batch_one_task_is_made(world: World) -> None:
+    one, two = new_task(id="i"), new_task(id="i")
+    answers = await world.enqueue(one, two, one)
+    assert [(answer.uid, answer.answer) for answer in answers] == [
+        (one.uid, "created"),
+        (one.uid, "existing"),
+        (one.uid, "created"),
+    ]
+    with pytest.raises(Conflict, match="id 'j'"):
+        await world.enqueue(new_task(id="j"), new_task(id="j", payload='{"x":1}'))
+    async with world.store.graph.transaction() as tx:
+        twice = await world.store.tasks.enqueue([new_task(id="t"), new_task(id="t")], tx=tx)
+    assert len({answer.uid for answer in twice}) == 1
+    assert await world.count("MATCH (t:Task)") == 2
+
+
 async def test_a_batch_may_mix_everything_and_answers_in_its_order(world: World) -> None:
     known = await world.enqueue_one(key="known")
     parent = new_task(id="parent")

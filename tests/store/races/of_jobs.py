@@ -21,6 +21,7 @@ STEP = {"n": 500, "parents": 20}
 CASCADE = {**STEP, "shard": "0"}
 PURGE = {"before": 9, "n": 5, "shard": "0"}
 GATE = "CREATE (:Gate {space: 'default', key: 'g', limit: 1})"
+UNUSED_GATE = "CREATE (:Gate {space: 'default', key: 'g', limit: 1, used_at: 5})"
 WAITING = task("1", "pending", ready=None, gate="g", gate_waiting="g")
 RELEASED = "t.status = 'pending', t.ready = 2, t.deps_left = NULL"
 UNSETTLED = task("1", "blocked", deps_left=None, unsettled=1, after=["0 cancel"])
@@ -249,8 +250,44 @@ GATES = [
         more=GATE,
         breaks=True,
     ),
+    Race(
+        "an enqueue needs it",
+        "jobs/forget_gates",
+        {"n": 9},
+        "MATCH (g:Gate) SET g.lock_v = 0, g.used_at = timestamp()",
+        lambda seen: seen.row["n"] == 0,
+        more=UNUSED_GATE,
+        breaks=True,
+    ),
+    Race(
+        "a person sets it",
+        "gates/ensure",
+        {"gates": [{"space": "default", "key": "g", "limit": 1, "rate": None, "period_ms": None, "typed": False}]},
+        "MATCH (g:Gate) SET g.lock_v = 0, g.limit = 7, g.used_at = NULL",
+        lambda seen: seen.row["used_at"] is None,
+        more=UNUSED_GATE,
+        breaks=True,
+    ),
 ]
 KEYS = [
+    Race(
+        "an enqueue says that it needs the gate",
+        "jobs/forget_gates",
+        {"n": 9},
+        "MATCH (g:Gate) SET g.lock_v = 0, g.used_at = timestamp()",
+        lambda seen: seen.row["n"] == 0,
+        more="CREATE (:Gate {space: 'default', key: 'g', limit: 1, used_at: 1})",
+        breaks=True,
+    ),
+    Race(
+        "a person sets the limits",
+        "gates/ensure",
+        {"gates": [{"space": "default", "key": "g", "limit": 1, "rate": None, "period_ms": None, "typed": False}]},
+        "MATCH (g:Gate) SET g.lock_v = 0, g.limit = 7, g.used_at = NULL",
+        lambda seen: seen.row["used_at"] is None,
+        more="CREATE (:Gate {space: 'default', key: 'g', limit: 1, used_at: 1})",
+        breaks=True,
+    ),
     Race(
         "the key changes hands",
         "jobs/forget_keys",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.store.races.of_tasks import BEAT, UNDO
+from tests.store.races.of_claims import BEAT
+from tests.store.races.of_requests import UNDO
 from tests.store.races.parts import FAILED, acks, row, task
 from tests.store.races.race import Race
 

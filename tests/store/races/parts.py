@@ -62,6 +62,7 @@ def acks(outcome: str, uid: str = "1", token: str = "mine") -> dict[str, Any]:
     """Parameters of finish and reschedule for one acknowledgement."""
     error = None if outcome == "completed" else {"kind": "E", "message": "m", "traceback": None}
     ack = {"uid": uid, "token": token, "outcome": outcome, "result": "r", "error": error, "delay_ms": 0, "log": None}
+    ack |= {"claims": 1, "worker": "w"}
     return {"acks": [ack], "shard": "0"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from neo4j.exceptions import Neo4jError
@@ -59,7 +59,6 @@ class Race:
     edges: Sequence[tuple[str, str, str]] = ()
     more: str = ""
     breaks: bool = False
-    also: Sequence[str] = field(default=())
 
     def __str__(self) -> str:
         return f"{self.statement.split('/')[1]}, {self.name}"
@@ -72,7 +71,7 @@ def without_locks(text: str) -> str:
     return bare
 
 
-async def meet(world: World, race: Race, *, locked: bool = True) -> Seen:
+async def meet(world: World, race: Race, *, locked: bool = True, prefix: str = "") -> Seen:
     """Let the statement arrive while the change is open, commit the change, and look."""
     await _build(world, race)
     text = statement(race.statement).text
@@ -80,7 +79,7 @@ async def meet(world: World, race: Race, *, locked: bool = True) -> Seen:
         text = without_locks(text)
     async with world.store.graph.transaction() as tx:
         await tx.run(race.change)
-        running = asyncio.create_task(_send(world, text, race.params))
+        running = asyncio.create_task(_send(world, prefix + text, race.params))
         waited = await _until_blocked(world, running)
     rows = await running
     tasks = await world.cypher("MATCH (t:Task) RETURN t.uid AS uid, t {.*} AS t")
@@ -97,9 +96,8 @@ async def _build(world: World, race: Race) -> None:
             p=parent,
             rule=rule,
         )
-    for text in (race.more, *race.also):
-        if text:
-            await world.cypher(text)
+    if race.more:
+        await world.cypher(race.more)
 
 
 async def _send(world: World, text: str, params: Row) -> list[dict[str, Any]]:

@@ -68,7 +68,7 @@ class World:
         """Report one outcome of any kind; errors get one that says so."""
         outcome = AckOutcome(outcome)
         error = None if outcome is AckOutcome.COMPLETED else _ERROR
-        ack = Ack(claim.uid, claim.token, outcome, result, error, delay_ms)
+        ack = Ack(claim.uid, claim.token, outcome, result, error, delay_ms, claims=claim.claims, worker="w")
         send = self.store.tasks.finish if outcome.ends else self.store.tasks.reschedule
         return (await send([ack])).answers[claim.uid]
 
