@@ -45,33 +45,35 @@ class Outbox:
         self._source = source
         self._queue: deque[_Pending] = deque()
         self._batch: list[_Pending] = []
+        self._stopped = False
         self.loop = Loop("acks", self._pass, interval=IDLE)
 
     def start(self) -> None:
         self.loop.start()
 
-    async def send(self, ack: Ack) -> Receipt:
-        """Send one acknowledgement; returns when the store has given its verdict."""
+    def post(self, ack: Ack) -> asyncio.Future[Receipt]:
+        """Take one acknowledgement to send; the future gets the store's verdict, or is cancelled by `stop`."""
         pending = _Pending(ack, asyncio.get_running_loop().create_future())
-        self._queue.append(pending)
-        self.loop.wake()
-        return await asyncio.shield(pending.receipt)
-
-    @property
-    def waiting(self) -> int:
-        """Acknowledgements without a verdict."""
-        return len(self._queue) + sum(not one.receipt.done() for one in self._batch)
+        if self._stopped:
+            pending.receipt.cancel()
+        else:
+            self._queue.append(pending)
+            self.loop.wake()
+        return pending.receipt
 
     async def stop(self, timeout: float) -> int:
         """Wait for verdicts for `timeout` seconds at most; returns how many are still without one."""
-        receipts = {one.receipt for one in (*self._batch, *self._queue)}
-        if receipts:
+        if receipts := self._receipts():
             await asyncio.wait(receipts, timeout=timeout)
+        self._stopped = True
         await self.loop.stop(timeout=1.0)
-        left = self.waiting
-        for receipt in receipts:
+        left = self._receipts()
+        for receipt in left:
             receipt.cancel()
-        return left
+        return len(left)
+
+    def _receipts(self) -> set[asyncio.Future[Receipt]]:
+        return {one.receipt for one in (*self._batch, *self._queue) if not one.receipt.done()}
 
     async def _pass(self) -> float | None:
         store = await self._source.get()

@@ -96,10 +96,10 @@ class Finisher:
             except asyncio.CancelledError:
                 continue
         answer = asking.result()
-        if answer is not None and answer.verdict.counts:
-            self.report = AckReport({self._claim.uid: answer}, released=1)
-            return True
-        return False
+        if answer is None or answer.verdict is not Verdict.REPEATED:
+            return False  # WON says that the claim still runs: nothing was committed
+        self.report = AckReport({self._claim.uid: answer}, released=1)
+        return True
 
     async def _ask(self) -> AckAnswer | None:
         while True:

@@ -103,9 +103,9 @@ class Runner:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def give_back(self, claim: Claim, reason: str) -> None:
+    def give_back(self, claim: Claim, reason: str) -> None:
         """Release a claim that was never started."""
-        await self._send(claim, decide(claim, Released(reason), self._backoff, 0.0))
+        self._keep(claim, self._send(claim, decide(claim, Released(reason), self._backoff, 0.0)))
 
     async def hurry(self, grace: float) -> None:
         """Stop and release all bodies now."""
@@ -162,8 +162,12 @@ class Runner:
             ack = decide(claim, outcome, task_type.backoff or self._backoff, random.random())
             await self._send(claim, dataclasses.replace(ack, log=run.context.log.lines()))
 
-    async def _send(self, claim: Claim, ack: Ack) -> None:
-        receipt = await self._outbox.send(ack)
+    def _send(self, claim: Claim, ack: Ack) -> Coroutine[Any, Any, None]:
+        """Post an acknowledgement now; the coroutine waits for its verdict."""
+        return self._receive(claim, ack, self._outbox.post(ack))
+
+    async def _receive(self, claim: Claim, ack: Ack, posted: asyncio.Future[Receipt]) -> None:
+        receipt = await posted
         self._around.leases.drop(claim)
         self._judge(claim, ack, receipt)
 

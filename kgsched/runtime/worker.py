@@ -145,14 +145,14 @@ class Worker:
         self._draining = True
         await self.loop.stop(timeout=LEAVE_WAIT)
         await self._adopt_last()
-        returned = [asyncio.create_task(self._runner.give_back(one, "drain")) for one in self._unread.values()]
+        for claim in self._unread.values():
+            self._runner.give_back(claim, "drain")
         self._unread.clear()
         await self._runner.drain(self._settings.drain)
         left = await self._outbox.stop(ACK_WAIT)
         if left:
             log.error("outcomes_unrecorded", count=left, remedy="their leases end; the reaper gives them to others")
         await self._runner.close()
-        await asyncio.gather(*returned, return_exceptions=True)
         await self._leave(answering=not left)
         await self._stop_threads()
         return left

@@ -8,11 +8,15 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
+QUIET = 0.2
+COMMIT = b"\x00\x02\xb0\x12\x00\x00"
+
 
 class Proxy:
     """Stands between a client and the database. All sockets are real.
 
-    While `losing` is set, what clients send reaches the server, and the connection is cut when the server answers.
+    While `losing` is set, what clients send reaches the server, and the connection is cut once the server has answered.
+    With `losing_after` set, that befalls connections that send these bytes: COMMIT, or a part of a statement.
     """
 
     def __init__(self, uri: str) -> None:
@@ -23,6 +27,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self.open = True
         self.losing = False
+        self.losing_after: bytes | None = None
         self.lost = 0
 
     @property
@@ -36,7 +41,7 @@ class Proxy:
         self._close_all()
 
     def mend(self) -> None:
-        self.open, self.losing = True, False
+        self.open, self.losing, self.losing_after = True, False, None
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -62,11 +67,12 @@ class Proxy:
             writer.transport.abort()
             return
         server_reader, server_writer = await asyncio.open_connection(self._host, self._port)
+        doom = asyncio.Event()
         pair = {writer, server_writer}
         self._writers |= pair
         ways = (
-            asyncio.create_task(self._pass_on(reader, server_writer, answers=False)),
-            asyncio.create_task(self._pass_on(server_reader, writer, answers=True)),
+            asyncio.create_task(self._pass_on(reader, server_writer, doom, answers=False)),
+            asyncio.create_task(self._pass_on(server_reader, writer, doom, answers=True)),
         )
         self._tasks |= set(ways)
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -76,11 +82,25 @@ class Proxy:
         self._tasks -= set(ways)
         self._writers -= pair
 
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, answers: bool) -> None:
+    async def _pass_on(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, doom: asyncio.Event, *, answers: bool
+    ) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(65_536):
-                if answers and self.losing:
+                if not answers and self.losing_after is not None and self.losing_after in data:
+                    doom.set()
+                if answers and (self.losing or doom.is_set()):
+                    await _swallow(reader)
                     self.lost += 1
                     return
                 writer.write(data)
                 await writer.drain()
+
+
+async def _swallow(reader: asyncio.StreamReader) -> None:
+    """Let the server say all that it has to say."""
+    with contextlib.suppress(TimeoutError):
+        while True:
+            async with asyncio.timeout(QUIET):
+                if not await reader.read(65_536):
+                    return

@@ -15,7 +15,9 @@ from kgsched.runtime.context import TaskContext
 from kgsched.runtime.side_loop import StoreSource
 from kgsched.store import Neo4jStore
 from tests.runtime.bench import Bench, until
-from tests.runtime.proxy import Proxy
+from tests.runtime.proxy import COMMIT, Proxy
+
+CLAIM = b"SET t.status = 'running', t.claim_token"
 
 
 @pytest.fixture
@@ -43,11 +45,11 @@ async def test_an_acknowledgement_whose_answer_is_lost_is_sent_again_and_counts_
     outbox = Outbox(StoreSource(opened))
     outbox.start()
     proxy.losing = True
-    sending = asyncio.create_task(outbox.send(Ack(claim.uid, claim.token, AckOutcome.COMPLETED, "1")))
+    sending = outbox.post(Ack(claim.uid, claim.token, AckOutcome.COMPLETED, "1"))
     await until(lambda: outbox.loop.status.failing > 0)
     proxy.mend()
     receipt = await sending
-    assert receipt.answer.verdict in (Verdict.REPEATED, Verdict.WON)
+    assert receipt.answer.verdict is Verdict.REPEATED
     assert await outbox.stop(1.0) == 0
     await store.close()
     assert await bench.world.counters() == {"completed": 1}
@@ -64,8 +66,7 @@ async def test_a_row_that_the_store_cannot_take_fails_alone(bench: Bench) -> Non
     outbox = Outbox(StoreSource(opened))
     acks = [Ack(claim.uid, claim.token, AckOutcome.COMPLETED, "1") for claim in claims]
     acks[2] = Ack(claims[2].uid, claims[2].token, AckOutcome.CANCELLED, error=ErrorInfo("x", "\ud800"))
-    sending = [asyncio.create_task(outbox.send(ack)) for ack in acks]
-    await asyncio.sleep(0)
+    sending = [outbox.post(ack) for ack in acks]
     outbox.start()
     receipts = await asyncio.gather(*sending)
     await outbox.stop(1.0)
@@ -82,17 +83,36 @@ async def test_what_a_claim_with_a_lost_answer_took_is_run_by_the_same_worker(be
     async def opened() -> Store:
         return through(bench, proxy)
 
-    async with bench.worker(open_store=opened, poll=0.02) as worker:
+    async with bench.worker(open_store=opened) as worker:
         await bench.until_ready(worker)
+        proxy.losing_after = CLAIM
         tasks = [await bench.enqueue("quick") for _ in range(3)]
-        for _ in range(5):
-            proxy.losing = True
-            await asyncio.sleep(0.05)
-            proxy.mend()
-            await asyncio.sleep(0.05)
+        await until(lambda: bench.world.count("MATCH (t:Task {status: 'running'})"))
+        await until(lambda: proxy.lost)
+        proxy.mend()
         done = await bench.ended(*tasks)
     assert [one["claims"] for one in done] == [1, 1, 1]
     assert await bench.world.broken() == []
+
+
+async def test_a_drain_gives_back_what_a_claim_with_a_lost_answer_took(bench: Bench, proxy: Proxy) -> None:
+    async def quick(ctx: TaskContext) -> None: ...
+
+    bench.on("quick", quick)
+
+    async def opened() -> Store:
+        return through(bench, proxy)
+
+    async with bench.worker(open_store=opened) as worker:
+        await bench.until_ready(worker)
+        proxy.losing_after = CLAIM
+        task = await bench.enqueue("quick")
+        await until(lambda: proxy.lost)
+        draining = asyncio.create_task(worker.drain())
+        proxy.mend()
+        assert await draining == 0
+        row = await bench.world.task(task)
+    assert (row["status"], row["attempts"]) in [("pending", 0), ("completed", 1)]
 
 
 async def test_a_claim_that_nobody_here_knows_is_given_back_unused(bench: Bench) -> None:
@@ -186,3 +206,31 @@ async def test_a_drain_comes_to_an_end_while_the_database_is_away(bench: Bench, 
         proxy.cut()
         async with asyncio.timeout(60):
             assert await worker.drain() == 1
+
+
+@pytest.mark.parametrize("after", [b"lock_v", COMMIT])
+async def test_a_finishing_transaction_with_a_lost_answer_leaves_both_or_neither(
+    bench: Bench, proxy: Proxy, after: bytes
+) -> None:
+    async def make(ctx: TaskContext) -> None:
+        async with ctx.finishing() as tx:
+            await tx.run("CREATE (:Made {fence: $fence})", fence=ctx.fence)
+            if ctx.fence == 1:
+                proxy.losing_after = after
+                asyncio.get_running_loop().call_later(0.3, proxy.mend)
+
+    async def opened() -> Store:
+        return through(bench, proxy)
+
+    bench.on("make", make)
+    async with bench.daemon(open_store=opened) as daemon:
+        await bench.until_ready(daemon.worker)
+        task = await bench.enqueue("make")
+        (done,) = await bench.ended(task)
+    made = await bench.world.cypher("MATCH (n:Made) RETURN n.fence AS fence")
+    assert made == [{"fence": done["claims"]}]
+    assert not done.get("crashes")
+    assert proxy.lost > 0
+    if after == COMMIT:
+        assert done["claims"] == 1
+    assert await bench.world.broken() == []
