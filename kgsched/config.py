@@ -38,6 +38,7 @@ class Settings(BaseSettings):
     java: Path | None = None
     neo4j_heap: str = "512m"
     neo4j_pagecache: str = "128m"
+    neo4j_java_options: str = ""
     neo4j_ready_timeout: float = Field(300.0, gt=0)
     neo4j_port: int | None = Field(None, ge=1, le=65535, description="of the managed Neo4j; a free one if unset")
 
@@ -57,6 +58,16 @@ class Settings(BaseSettings):
     )
     keep_finished: float = Field(30 * 86400.0, gt=0, description="age at which purge deletes finished tasks")
     archive_after: float = Field(7 * 86400.0, gt=0, description="age at which archive drops payloads and results")
+
+    # doors
+    http_host: str = Field("127.0.0.1", description="address that the daemon's HTTP server listens on")
+    http_port: int = Field(8080, ge=0, le=65535, description="its port; 0 takes a free one")
+    http_rate: float = Field(300.0, ge=0, description="requests a second of one token, bursts of twice that; 0: any")
+    token_key: SecretStr | None = Field(
+        None, min_length=16, description="key of the tags of tokens, the same for all daemons; in `home` if unset"
+    )
+    keep_audit: float = Field(90 * 86400.0, gt=0, description="age at which entries of the audit are deleted")
+    audit_most: int = Field(100_000, ge=100, description="most entries that the audit keeps")
 
     # schedules and the feed
     schedules: Path | None = None

@@ -13,11 +13,13 @@ from kgsched.config import Settings, load_settings
 from kgsched.localdb import ManagedServer, ServerAddress
 from kgsched.store import probe
 
+QUICK_JIT = "-XX:TieredStopAtLevel=1"  # a server that lives for minutes spends most of its time compiling itself
+
 
 def local_settings(home: Path, **more: object) -> Settings:
     """Settings of a managed server in `home`, of the version that the test run is for."""
     version = os.environ.get("KGSCHED_NEO4J_VERSION")
-    return load_settings(home=home, **{"neo4j_version": version, **more})
+    return load_settings(home=home, **{"neo4j_version": version, "neo4j_java_options": QUICK_JIT, **more})
 
 
 @pytest.fixture(scope="session")

@@ -63,6 +63,7 @@ class Program:
     main_class: str
     heap: str
     pagecache: str
+    options: tuple[str, ...] = ()
     archive: tuple[str, ...] = ()
 
     def command(self, folder: Path, instance: str, extra: tuple[str, ...] = ()) -> list[str]:
@@ -73,6 +74,7 @@ class Program:
             f"-Xmx{self.heap}",
             *jvm_flags(),
             *self.archive,
+            *self.options,
             *extra,
             f"-Dkgsched.instance={instance}",
             "-cp",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ def install(settings: Settings, version: str, probe: Probe, progress: Progress) 
         main_class=conf.main_class(folder / f"org/neo4j/neo4j/{version}/neo4j-{version}.jar"),
         heap=settings.neo4j_heap,
         pagecache=settings.neo4j_pagecache,
+        options=tuple(shlex.split(settings.neo4j_java_options)),
     )
     archive = ClassArchive.of(program, java, base)
     if not archive.settled and os.access(base, os.W_OK):
