@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from kgsched.config import Settings, load_settings
-from kgsched.localdb import ManagedServer, ServerAddress
+from kgsched.localdb import QUICK_JIT, ManagedServer, ServerAddress
 from kgsched.store import probe
-
-QUICK_JIT = "-XX:TieredStopAtLevel=1"  # a server that lives for minutes spends most of its time compiling itself
 
 
 def local_settings(home: Path, **more: object) -> Settings:

@@ -35,11 +35,12 @@ UNWIND candidates[0..free] AS candidate
 WITH candidate.uid AS uid ORDER BY uid
 MATCH (t:Task {uid: uid})
 SET t.lock_v = 0
-WITH t, t.attempts AS attempts, t.claims AS claims
+WITH t, t.attempts AS attempts, t.claims AS claims, t.starts AS starts
 WHERE t.status = 'pending' AND t.ready IS NOT NULL
 SET t.status = 'running', t.claim_token = $token, t.worker_id = $worker, t.session = $session,
     t.lane = $lane, t.running_lane = $lane,
     t.attempts = attempts + 1, t.claims = claims + 1, t.started_at = timestamp(), t.lease_expires_at = timestamp() + $rules[t.type].lease_ms,
+    t.starts = CASE WHEN t.gate IS NOT NULL THEN (coalesce(starts, []) + timestamp())[-50..] END,   // for the gate's rate
     t.grace_ms = $rules[t.type].grace_ms, t.ready = NULL, t.tick_of = NULL
 RETURN t.uid AS uid, t.id AS id, t.space AS space, t.type AS type, t.attempts AS attempt, t.max_attempts AS max_attempts,
   t.claims AS claims, t.prio_bucket AS prio_bucket, t.rank AS rank, t.lease_expires_at AS lease_expires_at,

@@ -1,5 +1,5 @@
 // Record how claims ended, a batch at a time; release what waited for them; count. Also the last statement of ctx.finishing().
-// params: acks [{uid, token, outcome (completed | failed | dead_letter | cancelled), result, error {kind, message, traceback}, log}],
+// params: acks [{uid, token, outcome (completed | failed | dead_letter | cancelled), result, error {kind, message, traceback}, log, claims, worker}],
 //   shard
 // returns: answers [[uid, won | late | repeated | refused, status]] (a uid that is absent does not exist), released,
 //   gates [[space, key]] to admit
@@ -53,10 +53,15 @@ CALL (rows) {                                            // history of runs that
     outcome: outcome, kind: ack.error.kind, message: ack.error.message, traceback: ack.error.traceback, log: ack.log,
     late: CASE WHEN row.answer = 'late' THEN true END})
 }
-CALL (rows) {
+CALL (rows) {                                            // what comes too late is kept where people look: one record a run
   UNWIND rows AS row
-  WITH row.t AS t, row.t.late_finishes AS before WHERE row.answer = 'refused'
+  WITH row.ack AS ack WHERE row.answer = 'refused'
+  MATCH (t:Task {uid: ack.uid})
+  WITH t, ack, t.late_finishes AS before
   SET t.late_finishes = coalesce(before, 0) + 1
+  MERGE (t)-[:ATTEMPT]->(a:Attempt {number: coalesce(ack.claims, 0), outcome: 'refused'})
+    ON CREATE SET a.worker = ack.worker, a.ended_at = timestamp(), a.kind = 'late_finish', a.result = ack.result, a.log = ack.log,
+      a.message = 'reported ' + ack.outcome + ', but the task was ' + t.status + coalesce(': ' + ack.error.message, '')
 }
 CALL (edges) {                                           // release: only edges not met, under both locks
   UNWIND edges AS edge

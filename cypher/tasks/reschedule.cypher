@@ -1,5 +1,5 @@
 // Give claims back: a retry after a transient error, a snooze, a release (drain, stranger). A cancel that was asked for ends them.
-// params: acks [{uid, token, outcome (retry | snooze | release), delay_ms, error {kind, message, traceback}, log}], shard
+// params: acks [{uid, token, outcome (retry | snooze | release), delay_ms, error {kind, message, traceback}, log, claims, worker}], shard
 // returns: answers [[uid, won | repeated | refused, status]], gates [[space, key]] to admit
 // mode: write
 CALL () {
@@ -41,10 +41,15 @@ CALL (ended) {
   SET t.finished_at = timestamp(), t.live_key = NULL,
       t.cascade_pending = CASE WHEN EXISTS { (t)<-[:DEPENDS_ON {met: false}]-() } THEN timestamp() END
 }
-CALL (rows) {
+CALL (rows) {                                            // what comes too late is kept where people look: one record a run
   UNWIND rows AS row
-  WITH row.t AS t, row.t.late_finishes AS before WHERE row.answer = 'refused'
+  WITH row.ack AS ack WHERE row.answer = 'refused'
+  MATCH (t:Task {uid: ack.uid})
+  WITH t, ack, t.late_finishes AS before
   SET t.late_finishes = coalesce(before, 0) + 1
+  MERGE (t)-[:ATTEMPT]->(a:Attempt {number: coalesce(ack.claims, 0), outcome: 'refused'})
+    ON CREATE SET a.worker = ack.worker, a.ended_at = timestamp(), a.kind = 'late_finish', a.log = ack.log,
+      a.message = 'reported ' + ack.outcome + ', but the task was ' + t.status + coalesce(': ' + ack.error.message, '')
 }
 CALL (ended) {                                           // counters last
   UNWIND ended AS t

@@ -16,6 +16,7 @@ from kgsched.demo.arxiv_server import ArxivServer
 from kgsched.demo.papers import PAPERS
 from kgsched.demo.report import describe_day, describe_library
 from kgsched.errors import Conflict, KgschedError
+from kgsched.localdb import QUICK_JIT
 from kgsched.research.runner import FETCH_TYPE
 
 Say = Callable[[str], None]
@@ -35,7 +36,12 @@ class DemoResult:
 
 def demo_settings(settings: Settings, arxiv: ArxivServer) -> Settings:
     """The user's settings, turned to the loopback server and to a data folder of the demonstration's own."""
-    more = {"home": settings.home / "demo", "slots": 2, "log_level": "warning"}
+    more = {
+        "home": settings.home / "demo",
+        "slots": 2,
+        "log_level": "warning",
+        "neo4j_java_options": settings.neo4j_java_options or QUICK_JIT,
+    }
     return settings.model_copy(update={**arxiv.settings(), **more})
 
 

@@ -109,7 +109,7 @@ class ClassArchive:
         write_private(folder.path / "conf" / "neo4j.conf", program.configuration(folder.path, port))
         extra = (f"-XX:SharedArchiveFile={self._base}", f"-XX:ArchiveClassesAtExit={self._app}")
         watch = LogWatch.from_now(folder)
-        command = replace(program, archive=()).command(folder.path, instance, extra)
+        command = replace(program, archive=(), options=(conf.QUICK_JIT,)).command(folder.path, instance, extra)
         pid = process.launch(command, folder.path, folder.console_log)
         uri = f"bolt://127.0.0.1:{port}"
         state = ServerState(uri, port, pid, instance, program.version, str(folder.path))

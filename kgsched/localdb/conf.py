@@ -49,6 +49,7 @@ dbms.fleet_manager.enabled=false
 server.fleet_discovery.enabled=false
 db.query.default_language=CYPHER_5
 """
+QUICK_JIT = "-XX:TieredStopAtLevel=1"  # a server that lives for minutes spends half of its time compiling itself
 OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 HASH_ROUNDS = 1024
 

@@ -109,6 +109,11 @@ class Jobs:
         count = (await self._client.run("jobs/forget_keys", n=PAGE))[0]["n"]
         return Swept("forget_keys", count, more=count >= PAGE)
 
+    async def forget_gates(self) -> Swept:
+        """Delete gates that nobody needs any more."""
+        count = (await self._client.run("jobs/forget_gates", n=PAGE))[0]["n"]
+        return Swept("forget_gates", count, more=count >= PAGE)
+
     async def count_check(self) -> list[dict[str, Any]]:
         """Cells whose counter differs from the tasks that are there."""
         return await self._client.run("jobs/count_check", timeout=300.0)

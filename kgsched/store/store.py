@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kgsched.store.answers import Answers
+from kgsched.store.audit import Audit
 from kgsched.store.client import Client
 from kgsched.store.cluster import Cluster
+from kgsched.store.events import Events
 from kgsched.store.gates import Gates
 from kgsched.store.graph import Graph
 from kgsched.store.guarded_reader import GuardedReader
@@ -15,6 +18,7 @@ from kgsched.store.schedules import Schedules
 from kgsched.store.schema import migrate, migrations, recorded
 from kgsched.store.task_reads import TaskReads
 from kgsched.store.tasks import Tasks
+from kgsched.store.tokens import Tokens
 from kgsched.store.uids import new_uid
 
 __all__ = ["Neo4jStore", "probe"]
@@ -34,6 +38,10 @@ class Neo4jStore:
         self._cluster = Cluster(self.client)
         self._graph = Graph(self.client)
         self._reads = TaskReads(self.client)
+        self._tokens = Tokens(self.client)
+        self._audit = Audit(self.client)
+        self._answers = Answers(self.client)
+        self._events = Events(self.client)
         self._guarded = GuardedReader(lambda: Client(uri, user, password, database, pool=1))
 
     @property
@@ -67,6 +75,22 @@ class Neo4jStore:
     @property
     def guarded(self) -> GuardedReader:
         return self._guarded
+
+    @property
+    def tokens(self) -> Tokens:
+        return self._tokens
+
+    @property
+    def audit(self) -> Audit:
+        return self._audit
+
+    @property
+    def answers(self) -> Answers:
+        return self._answers
+
+    @property
+    def events(self) -> Events:
+        return self._events
 
     def new_uid(self, after: Iterable[str] = ()) -> str:
         """A uid for a new task, greater than each of `after`."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kgsched.core.states import Status
 from kgsched.core.task_filter import TaskFilter
 from kgsched.errors import Conflict
 from kgsched.store.client import Client
 
 LAST_UID = "~"
+FAILED = frozenset({Status.FAILED.value, Status.DEAD_LETTER.value})
 __all__ = ["LAST_UID", "TaskFilter", "TaskReads"]
 
 
@@ -56,7 +58,9 @@ class TaskReads:
             "before": before,
             "n": n,
         }
-        if chosen.source is not None:
+        if chosen.statuses and set(chosen.statuses) <= FAILED:
+            rows = await self._client.run("tasks/list_failed", source=chosen.source, **params)
+        elif chosen.source is not None:
             rows = await self._client.run("tasks/list_by_source", source=chosen.source, **params)
         else:
             rows = await self._client.run("tasks/list", **params)

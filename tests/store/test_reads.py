@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kgsched.core.task import Ack, AckOutcome
 from kgsched.core.task_filter import TaskFilter
 from kgsched.errors import KgschedError, StorageConnectionError, StoreError
 from kgsched.localdb import ServerAddress
@@ -104,3 +105,13 @@ async def test_a_wrong_password_and_a_closed_port_say_what_to_do(neo4j_server: S
     await closed.close()
     with pytest.raises(StoreError, match="KGSCHED_NEO4J_URI"):
         Neo4jStore("http://127.0.0.1", "neo4j", "x")
+
+
+async def test_what_failed_is_listed_from_its_own_index(world: World) -> None:
+    lost, kept = new_task(source="s"), new_task(source="s")
+    await world.enqueue(lost, kept)
+    claims = {claim.uid: claim for claim in await world.claim(2)}
+    await world.store.tasks.finish([Ack(lost.uid, claims[lost.uid].token, AckOutcome.FAILED)])
+    assert await listed(world, statuses=("failed", "dead_letter")) == [lost.uid]
+    assert await listed(world, statuses=("failed",), source="s") == [lost.uid]
+    assert await listed(world, statuses=("failed",), source="another") == []

@@ -1,0 +1,12 @@
+// Tasks that failed or were dead-lettered, newest first, a page at a time: the list that people look at first.
+// params: source (null: any), and as tasks/list
+// returns: task (map)
+// mode: read
+MATCH (t:Task) USING INDEX t:Task(failed_at)
+WHERE t.failed_at IS NOT NULL AND t.uid < $before AND ($source IS NULL OR t.source = $source) AND t.space = $space
+  AND ($statuses IS NULL OR t.status IN $statuses) AND ($types IS NULL OR t.type IN $types)
+  AND ($schedule IS NULL OR t.schedule = $schedule) AND ($lane IS NULL OR t.lane = $lane) AND ($since IS NULL OR t.enqueued_at >= $since)
+WITH t ORDER BY t.uid DESC LIMIT $n
+RETURN t {.uid, .id, .space, .type, .lane, .status, .prio_bucket, .weight, .eta, .due_at, .attempts, .max_attempts, .claims, .worker_id,
+  .lease_expires_at, .last_error, .schedule, .slot, .source, .key, .enqueued_at, .started_at, .finished_at, .cancelled_because,
+  .cancel_requested_at, .deps_left, .gate_waiting} AS task
