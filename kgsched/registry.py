@@ -31,6 +31,8 @@ class TaskType:
     timeout_ms: int | None = None
     deadline_ms: int | None = None
     lease_ms: int | None = None
+    grace_ms: int | None = None
+    beat_ms: int | None = None
     max_share: float = 1.0
     backoff: Backoff | None = None
     permanent: tuple[type[BaseException], ...] = ()
@@ -49,10 +51,11 @@ class TaskType:
         if self.max_attempts is not None and self.max_attempts < 1:
             raise InvalidValue(f"max_attempts of type {self.name!r} must be at least 1, not {self.max_attempts!r}")
 
-    def rule(self, default_lease_ms: int) -> TypeRule:
+    def rule(self, default_lease_ms: int, default_grace_ms: int = 60_000) -> TypeRule:
         """What claiming needs; a longer deadline lengthens the lease."""
-        lease = self.lease_ms or default_lease_ms
-        return TypeRule(self.lane, max(lease, self.deadline_ms or 0), self.max_share)
+        lease = max(self.lease_ms or default_lease_ms, self.deadline_ms or 0)
+        grace = default_grace_ms if self.grace_ms is None else self.grace_ms
+        return TypeRule(self.lane, lease, self.max_share, grace)
 
 
 JobBody = Callable[[Any], Awaitable[dict[str, Any]]]

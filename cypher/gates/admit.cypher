@@ -16,7 +16,8 @@ CALL (g) {                                               // how many more may ru
 }
 CALL (g) {                                               // how many more may start in this period
   MATCH (t:Task {space: g.space, gate: g.key}) WHERE t.started_at > timestamp() - coalesce(g.period_ms, 0)
-  RETURN count(t) AS started, min(t.started_at) AS first
+  UNWIND [start IN coalesce(t.starts, [t.started_at]) WHERE start > timestamp() - g.period_ms] AS start
+  RETURN count(start) AS started, min(start) AS first
 }
 WITH g, free, first, CASE WHEN g.rate IS NULL THEN 100 ELSE g.rate - started - admitted END AS starts
 WITH g, first, CASE WHEN free < starts THEN free ELSE starts END AS room

@@ -11,6 +11,6 @@ SET t.archived_at = timestamp(), t.payload = NULL, t.result = NULL, t.progress =
 WITH t
 CALL (t) {
   MATCH (t)-[:ATTEMPT]->(a:Attempt)
-  SET a.log = NULL, a.traceback = NULL
+  SET a.log = NULL, a.traceback = NULL, a.result = NULL
 }
 RETURN count(t) AS n

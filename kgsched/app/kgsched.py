@@ -65,6 +65,8 @@ class Kgsched:
         timeout: Duration | None = None,
         deadline: Duration | None = None,
         lease: Duration | None = None,
+        grace: Duration | None = None,
+        beat: Duration | None = None,
         max_share: float = 1.0,
         backoff: tuple[Duration, Duration] | None = None,
         permanent: Iterable[type[BaseException]] | type[BaseException] = (),
@@ -76,8 +78,10 @@ class Kgsched:
         """Register a handler as a task type: `@app.task` or `@app.task(lane="research", max_attempts=5)`.
 
         name: the function's name unless given. Durations are timedeltas or seconds; backoff is (base, cap). permanent
-        and transient list error classes beyond the general ones. concurrency bounds how many run at a time, rate is
-        (starts, period); both hold for the whole cluster, and per key where an enqueue gives `gate=`.
+        and transient list error classes beyond the general ones. beat, the pause between beats, must be below a third
+        of the lease; grace is how long after the lease's end a task is left to its worker.
+        concurrency bounds how many run at a time, rate is (starts, period); both hold for the whole cluster, and per
+        key where an enqueue gives `gate=`.
         Raises InvalidValue or UnknownName.
         """
 
@@ -93,6 +97,8 @@ class Kgsched:
                     timeout_ms=millis(timeout),
                     deadline_ms=millis(deadline),
                     lease_ms=millis(lease),
+                    grace_ms=millis(grace),
+                    beat_ms=millis(beat),
                     max_share=max_share,
                     backoff=base_cap,
                     permanent=classes(permanent),

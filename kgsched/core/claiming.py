@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from kgsched.core.lanes import DEFAULT_LANE, LANES, Lane
 
 SPARE_FROM_SLOTS = 4
+FLOOR_FROM_SLOTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,12 @@ class _Plan:
         return others >= self.slots - 1
 
     def urgency(self, candidate: Candidate) -> tuple[int, int, int]:
-        """Sort key of the next slot: a lane below its floor, then the reserved share, then bucket and rank."""
+        """Sort key of the next slot: a lane below its floor, then the reserved share, then bucket and rank.
+
+        The only slot of a worker has no floor: it would be one lane's alone as long as that lane has work.
+        """
         lane = self.lane(candidate.type)
-        if self.lane_load[lane.name] < lane.floor:
+        if self.slots >= FLOOR_FROM_SLOTS and self.lane_load[lane.name] < lane.floor:
             first = 0
         elif self.slots >= SPARE_FROM_SLOTS and self.lane_load[lane.name] < int(self.slots * lane.reserved_share):
             first = 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Lane:
     """Rules of one lane.
 
-    floor: slots of each worker that this lane may claim before others; work-conserving.
+    floor: slots of each worker of 2 slots or more that this lane may claim before others; work-conserving.
     max_share: greatest part of a worker's slots that may run this lane, 1.0 means no bound.
     reserved_share: part of a worker's slots whose next free one goes to this lane first (none below 4 slots).
     hot_spare: one slot stays free for this lane in workers of 4 slots or more that handle such a type.

@@ -96,4 +96,4 @@ def _ack(
     error: ErrorInfo | None = None,
     delay_ms: int = 0,
 ) -> Ack:
-    return Ack(claim.uid, claim.token, outcome, result, error, delay_ms)
+    return Ack(claim.uid, claim.token, outcome, result, error, delay_ms, claims=claim.claims)

@@ -172,7 +172,10 @@ class AckOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """One acknowledgement: what the holder of `token` reports about its claim. `result` is JSON text."""
+    """One acknowledgement: what the holder of `token` reports about its claim. `result` is JSON text.
+
+    claims and worker name the run, for the record of one that comes too late.
+    """
 
     uid: str
     token: str
@@ -181,6 +184,8 @@ class Ack:
     error: ErrorInfo | None = None
     delay_ms: int = 0
     log: tuple[str, ...] = ()
+    claims: int = 0
+    worker: str | None = None
 
     def params(self) -> dict[str, object]:
         error = self.error
@@ -191,6 +196,8 @@ class Ack:
             "result": self.result,
             "delay_ms": self.delay_ms,
             "log": list(self.log) or None,
+            "claims": self.claims,
+            "worker": self.worker,
             "error": None
             if error is None
             else {"kind": error.kind, "message": error.message, "traceback": error.traceback},

@@ -24,7 +24,8 @@ class ClusterOperations:
         self._store, self._registry, self._space = store, registry, space
 
     async def status(self) -> Record:
-        """Counts by state and lane, age of the oldest ready task (of each priority too), leader, workers, ages of the loops' last passes.
+        """Counts by state and lane, age of the oldest ready task (of each priority too), leader, workers,
+        ages of the loops' last passes.
 
         Ages are in seconds.
         """

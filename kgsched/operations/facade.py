@@ -11,6 +11,7 @@ from kgsched.core.task import Claim, Enqueued
 from kgsched.errors import InvalidValue
 from kgsched.operations.cluster import ClusterOperations
 from kgsched.operations.doctor import Doctor
+from kgsched.operations.gates import GateOperations
 from kgsched.operations.jobs import JobOperations
 from kgsched.operations.new_task import EnqueueRequest
 from kgsched.operations.query import ROWS, graph_query
@@ -32,6 +33,7 @@ class Operations:
         self.schedules = ScheduleOperations(store, registry, settings)
         self.jobs = JobOperations(store, registry, self.tasks, settings.space)
         self.cluster = ClusterOperations(store, registry, settings.space)
+        self.gates = GateOperations(store, settings.space)
         self.doctor = Doctor(store, self.cluster, settings.space)
 
     async def query(self, text: str, params: Mapping[str, Any] | None = None, rows: int = ROWS) -> QueryAnswer:

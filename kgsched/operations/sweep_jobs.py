@@ -27,8 +27,7 @@ def sweep_jobs(settings: Settings, registry: Registry) -> tuple[Job, ...]:
         return await _heal(store, registry)
 
     async def purge(store: Store) -> Report:
-        before = await _before(store, settings.keep_finished)
-        return await _repeat("purge", store, lambda one: one.sweeps.purge(before))
+        return await _purge(store, await _before(store, settings.keep_finished))
 
     async def archive(store: Store) -> Report:
         before = await _before(store, settings.archive_after)
@@ -49,7 +48,7 @@ def sweep_jobs(settings: Settings, registry: Registry) -> tuple[Job, ...]:
             "revive", "bring back what was cancelled because of a retried task", lambda one: one.sweeps.revive_step()
         ),
         _job("heal", "mend what a crash or a write by hand left wrong: counts, ready marks, gates", heal),
-        _job("purge", "delete tasks that finished long ago (KGSCHED_KEEP_FINISHED)", purge),
+        _job("purge", "delete tasks that finished long ago (KGSCHED_KEEP_FINISHED), and what only they needed", purge),
         _job("archive", "drop payloads and results of completed tasks (KGSCHED_ARCHIVE_AFTER)", archive),
         _job("count_check", "compare the counters of finished tasks with the tasks", _count_check),
         _swept("forget_workers", "forget workers that have fallen silent", lambda one: one.sweeps.forget_workers()),
@@ -91,6 +90,17 @@ async def _reap(store: Store, grace_ms: int) -> Report:
         if not swept.more:
             break
     return {"job": "reaper", "count": statuses.total(), **dict(statuses)}
+
+
+async def _purge(store: Store, before: int) -> Report:
+    """Tasks that ended before an instant; then keys whose period is over, gates without tasks, silent workers."""
+    tasks = await _repeat("purge", store, lambda one: one.sweeps.purge(before))
+    rest = {
+        "keys": await _repeat("forget_keys", store, lambda one: one.sweeps.forget_keys()),
+        "gates": await _repeat("forget_gates", store, lambda one: one.sweeps.forget_gates()),
+        "workers": await _repeat("forget_workers", store, lambda one: one.sweeps.forget_workers()),
+    }
+    return tasks | {name: part["count"] for name, part in rest.items()}
 
 
 async def _heal(store: Store, registry: Registry) -> Report:

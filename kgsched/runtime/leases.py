@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kgsched.core.task import Claim
 
@@ -31,10 +32,14 @@ class Held:
 
 
 class Leases:
-    """Thread-safe. Instants are seconds of the monotonic clock; a lease counts from before its request was sent."""
+    """Thread-safe. Instants are seconds of the monotonic clock; a lease counts from before its request was sent.
 
-    def __init__(self, beat: float) -> None:
-        self._beat = beat
+    `by_type` holds the pauses between beats of types that have their own; the others take `beat`, or a quarter of
+    their lease if that is shorter.
+    """
+
+    def __init__(self, beat: float, by_type: Mapping[str, float] = MappingProxyType({})) -> None:
+        self._beat, self._by_type = beat, by_type
         self._on_change: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._held: dict[str, Held] = {}
@@ -56,7 +61,7 @@ class Leases:
 
     def add(self, claim: Claim, sent_at: float) -> None:
         lease = claim.lease_ms / 1000
-        interval = min(self._beat, lease / BEATS_PER_LEASE)
+        interval = self._by_type.get(claim.type) or min(self._beat, lease / BEATS_PER_LEASE)
         with self._lock:
             self._held[claim.uid] = Held(claim, sent_at + lease, sent_at + interval, interval)
         self._on_change()

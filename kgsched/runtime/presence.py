@@ -60,9 +60,9 @@ class Presence:
             return None
         rules = {}
         for task_type in self._registry:
-            rule = task_type.rule(self._lease_ms)
+            rule = task_type.rule(self._lease_ms, self._grace_ms)
             lane = self._table.get(task_type.name, rule.lane)
-            rules[task_type.name] = replace(rule, lane=lane, grace_ms=self._grace_ms)
+            rules[task_type.name] = replace(rule, lane=lane)
         return rules
 
     async def leave(self) -> None:

@@ -164,7 +164,8 @@ class Runner:
 
     def _send(self, claim: Claim, ack: Ack) -> Coroutine[Any, Any, None]:
         """Post an acknowledgement now; the coroutine waits for its verdict."""
-        return self._receive(claim, ack, self._outbox.post(ack))
+        posted = self._outbox.post(dataclasses.replace(ack, worker=self._around.worker))
+        return self._receive(claim, ack, posted)
 
     async def _receive(self, claim: Claim, ack: Ack, posted: asyncio.Future[Receipt]) -> None:
         receipt = await posted
@@ -175,7 +176,9 @@ class Runner:
         verdict, status = receipt.answer.verdict, receipt.answer.status
         if not verdict.counts:
             self.counts["refused"] += 1
-            log.warning("late_finish", task=claim.id, type=claim.type, outcome=ack.outcome, now=status)
+            log.warning(
+                "late_finish", task=claim.id, type=claim.type, run=claim.claims, outcome=ack.outcome, now=status
+            )
             return
         self.counts[ack.outcome.value] += 1
         if ack.error is not None:

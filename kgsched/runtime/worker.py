@@ -43,9 +43,14 @@ def new_identity() -> Identity:
     return Identity(f"{socket.gethostname()[:60]}:{os.getpid()}:{session[:6]}", session)
 
 
-def check_types(registry: Registry) -> None:
+def check_types(registry: Registry, settings: Settings) -> None:
     """Raise InvalidValue for a type that this worker could not run as it is declared."""
     for one in registry:
+        lease = one.rule(round(settings.lease * 1000)).lease_ms
+        if one.beat_ms is not None and one.beat_ms * 3 >= lease:
+            raise InvalidValue(
+                f"beat of task type {one.name!r} is {one.beat_ms} ms; it must be below a third of its lease, {lease} ms"
+            )
         if one.executor == "process":
             for thing in (one.handler, *one.permanent, *one.transient):
                 reference(thing)
@@ -73,7 +78,7 @@ class Worker:
         identity: Identity | None = None,
         stop_grace: float = STOP_GRACE,
     ) -> None:
-        check_types(registry)
+        check_types(registry, settings)
         self.identity = identity or new_identity()
         self._settings = settings
         self._registry = registry
@@ -81,7 +86,7 @@ class Worker:
         self._source = source
         self._bodies = SideLoop("bodies", open_store)
         self._beats_side = SideLoop("beats", open_store)
-        self._leases = Leases(settings.beat)
+        self._leases = Leases(settings.beat, {one.name: one.beat_ms / 1000 for one in registry if one.beat_ms})
         self._beats = Beats(
             self._beats_side,
             self._leases,

@@ -31,7 +31,7 @@ def ack(outcome: Outcome, claim: Claim = CLAIM, jitter: float = 1.0) -> Ack:
 
 
 def test_a_completion_carries_its_result() -> None:
-    assert ack(Completed('{"n":1}')) == Ack("u", "token", AckOutcome.COMPLETED, '{"n":1}')
+    assert ack(Completed('{"n":1}')) == Ack("u", "token", AckOutcome.COMPLETED, '{"n":1}', claims=1)
 
 
 def test_a_transient_error_is_tried_again_after_the_backoff() -> None:

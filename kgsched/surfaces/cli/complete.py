@@ -37,6 +37,13 @@ def task_ids(incomplete: str) -> list[str]:
     return _matching(incomplete, ask)
 
 
+def gate_keys(incomplete: str) -> list[str]:
+    async def ask(store: Neo4jStore, space: str) -> Iterable[str]:
+        return [row["key"] for row in await store.gates.read(space)]
+
+    return _matching(incomplete, ask)
+
+
 def statuses(incomplete: str) -> list[str]:
     from kgsched.core.states import Status
 
