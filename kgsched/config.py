@@ -62,6 +62,7 @@ class Settings(BaseSettings):
     # doors
     http_host: str = Field("127.0.0.1", description="address that the daemon's HTTP server listens on")
     http_port: int = Field(8080, ge=0, le=65535, description="its port; 0 takes a free one")
+    http_hosts: str = Field("", description="names that the Host header may hold besides those of loopback")
     http_rate: float = Field(300.0, ge=0, description="requests a second of one token, bursts of twice that; 0: any")
     token_key: SecretStr | None = Field(
         None, min_length=16, description="key of the tags of tokens, the same for all daemons; in `home` if unset"
@@ -89,6 +90,10 @@ class Settings(BaseSettings):
     # what a person sees
     log_format: str = Field("auto", pattern="^(auto|console|json)$")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$")
+
+    @cached_property
+    def host_names(self) -> frozenset[str]:
+        return frozenset(part.strip().lower() for part in self.http_hosts.split(",") if part.strip())
 
     @cached_property
     def categories(self) -> tuple[str, ...]:

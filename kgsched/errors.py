@@ -7,6 +7,7 @@
     │   └── InvalidFile              a file with one or more mistakes, each with its line
     ├── NotFound                     the task or schedule does not exist (any more)
     ├── Conflict                     it exists, but its state or another request refuses this
+    │   └── Stale                    it was changed since the caller read it
     ├── StoreError                   the database could not do it
     │   ├── StorageConnectionError   not reachable, or the answer was lost: the outcome is unknown
     │   ├── StorageConflict          a transient conflict that lasted longer than the quick retries
@@ -16,6 +17,8 @@
     ├── TaskFailed                   a task that was waited for did not complete
     ├── LeaseConflict                the claim is no longer ours
     ├── SecurityError                refused on purpose
+    │   ├── Unauthorized             nobody knows who asks: no token, or one that does not count
+    │   └── Forbidden                it is known who asks, and it is not allowed
     └── BudgetExceeded               a limit set by the user was reached
 
     HandlerSignal                    raised by a handler to say what to do; never an error of kgsched
@@ -76,6 +79,10 @@ class Conflict(KgschedError):
     """It exists, but its state or another request refuses this."""
 
 
+class Stale(Conflict):
+    """It was changed since the caller read it."""
+
+
 class StoreError(KgschedError):
     """The database could not do it."""
 
@@ -114,6 +121,22 @@ class LeaseConflict(KgschedError):
 
 class SecurityError(KgschedError):
     """Refused on purpose."""
+
+
+class Unauthorized(SecurityError):
+    """No token was presented, or one that does not count; `presented` tells which."""
+
+    def __init__(self, message: str, *, presented: bool) -> None:
+        super().__init__(message)
+        self.presented = presented
+
+
+class Forbidden(SecurityError):
+    """Who asks may not do this; `scope` is what a token would need, if one would help."""
+
+    def __init__(self, message: str, *, scope: str | None = None) -> None:
+        super().__init__(message)
+        self.scope = scope
 
 
 class BudgetExceeded(KgschedError):

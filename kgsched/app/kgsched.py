@@ -14,6 +14,7 @@ from kgsched.app.connection import Connection
 from kgsched.app.logs import set_up_logs
 from kgsched.app.sync import SyncKgsched
 from kgsched.config import Settings, load_settings
+from kgsched.core.access import Caller
 from kgsched.core.backoff import Backoff
 from kgsched.core.lanes import DEFAULT_LANE
 from kgsched.core.states import Status
@@ -50,6 +51,7 @@ class Kgsched:
         self.registry = registry or Registry()
         self._progress = progress
         self._store: Neo4jStore | None = None
+        self.caller: Caller | None = None  # whose changes the audit keeps; those of the program itself are not
         set_up_logs(self.settings)
 
     # task types
@@ -158,9 +160,17 @@ class Kgsched:
         return self._store
 
     @property
+    def connected(self) -> bool:
+        return self._store is not None
+
+    @property
     def operations(self) -> Operations:
         """All use-cases, as every surface calls them."""
-        return Operations(self.store, self.registry, self.settings)
+        return self.operations_of(self.caller)
+
+    def operations_of(self, caller: Caller | None) -> Operations:
+        """The use-cases as this caller may see them, in the caller's space, its changes kept in the audit."""
+        return Operations(self.store, self.registry, self.settings, caller)
 
     @cached_property
     def sync(self) -> SyncKgsched:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kgsched.config import Settings
+from kgsched.core.access import Caller
 from kgsched.core.query_guard import QueryAnswer
 from kgsched.core.task import Claim, Enqueued
 from kgsched.errors import InvalidValue
+from kgsched.operations.audit import AuditLog, recorded
 from kgsched.operations.cluster import ClusterOperations
 from kgsched.operations.doctor import Doctor
 from kgsched.operations.gates import GateOperations
@@ -18,23 +20,33 @@ from kgsched.operations.query import ROWS, graph_query
 from kgsched.operations.schedules import ScheduleOperations
 from kgsched.operations.sweep_jobs import sweep_jobs
 from kgsched.operations.tasks import TaskOperations
+from kgsched.operations.token_key import token_key
+from kgsched.operations.tokens import TokenOperations
 from kgsched.ports import Store, Transaction
 from kgsched.registry import Handler, Registry
 
 
 class Operations:
-    """What can be done, by noun. Adds the queue's own jobs to the registry."""
+    """What can be done, by noun. Adds the queue's own jobs to the registry.
 
-    def __init__(self, store: Store, registry: Registry, settings: Settings) -> None:
-        self._store = store
+    With a caller all is done in the caller's space, and every change is kept in the audit.
+    """
+
+    def __init__(self, store: Store, registry: Registry, settings: Settings, caller: Caller | None = None) -> None:
+        if caller is not None:
+            settings = settings.model_copy(update={"space": caller.space})
+        self._store, self.space = store, settings.space
         for job in sweep_jobs(settings, registry):
             registry.add_job(job)
-        self.tasks = TaskOperations(store, registry, settings)
-        self.schedules = ScheduleOperations(store, registry, settings)
-        self.jobs = JobOperations(store, registry, self.tasks, settings.space)
-        self.cluster = ClusterOperations(store, registry, settings.space)
-        self.gates = GateOperations(store, settings.space)
-        self.doctor = Doctor(store, self.cluster, settings.space)
+        self.audit = AuditLog(store, settings, caller)
+        tasks, cluster = TaskOperations(store, registry, settings), ClusterOperations(store, registry, settings.space)
+        self.tasks = recorded(tasks, "tasks", self.audit)
+        self.schedules = recorded(ScheduleOperations(store, registry, settings), "schedules", self.audit)
+        self.jobs = recorded(JobOperations(store, registry, tasks, settings.space), "jobs", self.audit)
+        self.cluster = recorded(cluster, "cluster", self.audit)
+        self.gates = recorded(GateOperations(store, settings.space), "gates", self.audit)
+        self.tokens = recorded(TokenOperations(store, lambda: token_key(settings)), "tokens", self.audit)
+        self.doctor = Doctor(store, cluster, settings.space)
 
     async def query(self, text: str, params: Mapping[str, Any] | None = None, rows: int = ROWS) -> QueryAnswer:
         """See query.graph_query."""

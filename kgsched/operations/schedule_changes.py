@@ -10,7 +10,7 @@ from typing import Any
 from kgsched.core.desired import BUILT_IN_TYPE, DesiredSchedule, LiveSchedule, MergePlan, plan_apply
 from kgsched.core.lanes import DEFAULT_LANE, MAINT
 from kgsched.core.schedule_change import changed_fields, new_fields
-from kgsched.errors import StorageConflict, UnknownName
+from kgsched.errors import Stale, StorageConflict, UnknownName
 from kgsched.operations.records import read_json
 from kgsched.ports import Store
 from kgsched.registry import Registry
@@ -44,10 +44,17 @@ class ScheduleWriter:
         known = [row["schedule"]["name"] for row in await self._store.schedules.read(self._space)]
         raise UnknownName("schedule", name, known)
 
-    async def change(self, name: str, by: str, decide: Callable[[Row], MergePlan]) -> MergePlan:
-        """Carry out what `decide` makes of the live properties; nothing is written when it changes nothing."""
+    async def change(
+        self, name: str, by: str, decide: Callable[[Row], MergePlan], version: int | None = None
+    ) -> MergePlan:
+        """Carry out what `decide` makes of the live properties; nothing is written when it changes nothing.
+
+        Raises Stale when it is not the `version` that the caller saw.
+        """
         for _ in range(TRIES):
             row = await self.find(name)
+            if version is not None and row["schedule"]["version"] != version:
+                raise Stale(f"schedule {name!r} has version {row['schedule']['version']} now; read it and decide anew")
             plan = decide(row["schedule"])
             if not plan.changes or await self._write(row, plan, by):
                 return plan

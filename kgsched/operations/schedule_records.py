@@ -64,7 +64,7 @@ def full_schedule_record(row: Mapping[str, Any], revisions: Sequence[Mapping[str
         "from_file": node.get("desired") is not None,
         "created_at": show_instant(node.get("created_at")),
         "changed_at": show_instant(node.get("changed_at")),
-        "next_runs": _next_runs(node, row["now"]),
+        "next_runs": next_runs(node, row["now"]),
         "revisions": [
             {**{key: one.get(key) for key in ("number", "by", "note", "trigger", "enabled")}}
             | {"at": show_instant(one.get("at")), "priority": priority_name(one.get("prio_bucket"))}
@@ -80,14 +80,14 @@ def _words(node: Mapping[str, Any]) -> str:
         return f"broken: {error}"
 
 
-def _next_runs(node: Mapping[str, Any], now: int) -> list[str | None]:
+def next_runs(node: Mapping[str, Any], now: int, count: int = PREVIEW) -> list[str | None]:
     """The slots that follow if it is enabled; its wait after failures is not taken into account."""
     try:
         state = _state(node)
     except (UsageError, ValueError, KeyError):
         return []
     after = max(now, (state.start or 0) - 1, state.last_slot or 0)
-    slots = islice(state.trigger.upcoming(after), PREVIEW)
+    slots = islice(state.trigger.upcoming(after), count)
     return [show_instant(slot) for slot in slots if state.end is None or slot <= state.end]
 
 

@@ -13,13 +13,15 @@ from kgsched.core.desired import MergePlan, set_interval
 from kgsched.core.limits import to_json
 from kgsched.core.priority import NAMES, parse_priority
 from kgsched.core.times import parse_duration
-from kgsched.errors import Conflict
+from kgsched.errors import Conflict, InvalidValue
 from kgsched.operations import schedules_file
 from kgsched.operations.records import Record
 from kgsched.operations.schedule_changes import Applied, ScheduleWriter
-from kgsched.operations.schedule_records import full_schedule_record, schedule_record
+from kgsched.operations.schedule_records import full_schedule_record, next_runs, schedule_record
 from kgsched.ports import Store
 from kgsched.registry import Registry
+
+MAX_PREVIEW = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,38 @@ class ScheduleOperations:
         millis = parse_duration(interval)
         return await self._change(name, by, lambda live: set_interval(name, live, millis))
 
+    async def change(
+        self,
+        name: str,
+        by: str,
+        *,
+        enabled: bool | None = None,
+        priority: str | int | None = None,
+        interval: str | float | None = None,
+        version: int | None = None,
+    ) -> ScheduleChange:
+        """Several changes at once, as the methods above; all or none.
+
+        version: the one that the caller saw. Raises Stale when it is another one by now.
+        """
+        bucket = None if priority is None else parse_priority(priority)
+        millis = None if interval is None else parse_duration(interval)
+
+        def decide(live: Mapping[str, Any]) -> MergePlan:
+            timing = MergePlan(name, {}) if millis is None else set_interval(name, live, millis)
+            wanted = {"enabled": enabled, "prio_bucket": bucket}
+            more = {key: value for key, value in wanted.items() if value is not None and live.get(key) != value}
+            return MergePlan(name, {**timing.changes, **more}, timing.notes)
+
+        return await self._change(name, by, decide, version)
+
+    async def preview(self, name: str, count: int = 5) -> list[str | None]:
+        """The next slots, if it is enabled until then."""
+        if not 1 <= count <= MAX_PREVIEW:
+            raise InvalidValue(f"count {count} is not between 1 and {MAX_PREVIEW}")
+        row = await self._writer.find(name)
+        return next_runs(row["schedule"], row["now"], count)
+
     async def apply(self, path: Path | None, by: str, environ: Mapping[str, str] | None = None) -> Applied:
         """Apply the file at `path`, else the one that KGSCHED_SCHEDULES names, else ./deploy, else the packaged one.
 
@@ -112,8 +146,8 @@ class ScheduleOperations:
 
         return await self._change(name, by, decide)
 
-    async def _change(self, name: str, by: str, decide: Any) -> ScheduleChange:
-        plan = await self._writer.change(name, by, decide)
+    async def _change(self, name: str, by: str, decide: Any, version: int | None = None) -> ScheduleChange:
+        plan = await self._writer.change(name, by, decide, version)
         return ScheduleChange(schedule_record(await self._writer.find(name)), plan.notes)
 
 

@@ -29,9 +29,12 @@ def settings_of_command() -> Settings:
 def visit(action: Callable[[Kgsched], Awaitable[T]], *, built_in: bool = False) -> T:
     """Run `action` with the app of the environment's settings; `built_in` adds the jobs and types of every daemon."""
     from kgsched.app import Kgsched
+    from kgsched.core.access import Door
+    from kgsched.operations.tokens import local_caller
 
     async def inside() -> T:
         async with Kgsched(settings_of_command(), progress=say) as app:
+            app.caller = local_caller(Door.CLI, app.settings.space, me())
             if built_in:
                 from kgsched.app.built_in import add_built_in
 

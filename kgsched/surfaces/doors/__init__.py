@@ -1,0 +1,1 @@
+"""What can be asked through REST and MCP, declared once for both."""

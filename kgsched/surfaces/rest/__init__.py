@@ -1,0 +1,1 @@
+"""The HTTP door: REST, and MCP over streamable HTTP."""

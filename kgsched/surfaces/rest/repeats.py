@@ -1,0 +1,119 @@
+"""Idempotency-Key: a request that is sent again under its key gets the first answer again."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kgsched.core.access import Caller
+from kgsched.errors import StoreError
+from kgsched.ports import AnswerStore
+from kgsched.surfaces.rest.problems import problem
+
+log = structlog.get_logger(__name__)
+
+HEADER = "idempotency-key"
+REPEATED = "Idempotency-Replayed"
+KEEP_MS = 24 * 3_600_000
+PATIENCE_MS = 120_000
+MAX_KEY = 255
+MAX_KEPT = 512 * 1024
+_CHANGING = frozenset({"POST", "PATCH"})
+_PASSING = frozenset({401, 403, 408, 429})
+
+
+def key_of(caller: Caller, text: str) -> str:
+    """What a client's key is stored under: its own for each space and token."""
+    return hashlib.sha256(f"{caller.space}\0{caller.token or caller.name}\0{text}".encode()).hexdigest()
+
+
+class Repeats:
+    """Answers under `/v1/` are kept for a day, those of the server's failures and of who may not are not."""
+
+    def __init__(self, app: ASGIApp, answers: Callable[[], AnswerStore]) -> None:
+        self._app, self._answers = app, answers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        text = headers.get(HEADER)
+        if text is None or scope["method"] not in _CHANGING or not scope["path"].startswith("/v1/"):
+            await self._app(scope, receive, send)
+            return
+        if not 1 <= len(text) <= MAX_KEY or not text.isascii() or not text.isprintable():
+            refusal = problem(422, "invalid-value", f"Idempotency-Key must be 1 to {MAX_KEY} printable characters")
+            await refusal(scope, receive, send)
+            return
+        await self._once(scope, receive, send, key_of(scope["state"]["caller"], text))
+
+    async def _once(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
+        request = await receive()
+        print_ = hashlib.sha256(
+            b"\0".join((scope["method"].encode(), scope["raw_path"], scope["query_string"], request.get("body", b"")))
+        ).hexdigest()
+        holder = uuid.uuid4().hex
+        row = await self._answers().take(key, print_, holder, KEEP_MS, PATIENCE_MS)
+        if not row["mine"]:
+            await _told(row, print_)(scope, receive, send)
+            return
+        await self._carry_out(scope, request, receive, send, (key, holder))
+
+    async def _carry_out(
+        self, scope: Scope, request: Message, receive: Receive, send: Send, taken: tuple[str, str]
+    ) -> None:
+        answer = _Answer(send)
+        first = True
+
+        async def replay() -> Message:
+            nonlocal first
+            if first:
+                first = False
+                return request
+            return await receive()
+
+        try:
+            await self._app(scope, replay, answer)
+        finally:
+            await self._remember(answer, *taken)
+
+    async def _remember(self, answer: _Answer, key: str, holder: str) -> None:
+        passing = answer.status >= 500 or answer.status in _PASSING or len(answer.body) > MAX_KEPT
+        try:
+            if passing:
+                await self._answers().drop(key, holder)
+            else:
+                text = answer.body.decode("utf-8", "replace")
+                await self._answers().keep(key, holder, answer.status, text, answer.kind)
+        except StoreError as error:
+            log.error("answer_not_kept", error=str(error))
+
+
+class _Answer:
+    """Passes a response on, and keeps it."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status, self.kind, self.body = 500, "application/json", b""
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.kind = MutableHeaders(scope=message).get("content-type", self.kind)
+        elif message["type"] == "http.response.body" and len(self.body) <= MAX_KEPT:
+            self.body += message.get("body", b"")
+        await self._send(message)
+
+
+def _told(row: dict[str, object], print_: str) -> ASGIApp:
+    if row["print"] != print_:
+        return problem(422, "key-reused", "this Idempotency-Key was sent with another request; use a fresh one")
+    if row["status"] is None:
+        return problem(409, "under-way", "the first request with this key is still under way", {"Retry-After": "1"})
+    from starlette.responses import Response
+
+    headers = {REPEATED: "true"}
+    return Response(str(row["body"]), int(str(row["status"])), headers, str(row["kind"]))
