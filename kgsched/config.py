@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     http_host: str = Field("127.0.0.1", description="address that the daemon's HTTP server listens on")
     http_port: int = Field(8080, ge=0, le=65535, description="its port; 0 takes a free one")
     http_hosts: str = Field("", description="names that the Host header may hold besides those of loopback")
+    http_trusted_proxies: str = Field("", description="addresses of proxies that end TLS in front of this server")
+    http_tls_cert: Path | None = Field(None, description="file with the certificate chain")
+    http_tls_key: Path | None = Field(None, description="file with its key")
     http_rate: float = Field(300.0, ge=0, description="requests a second of one token, bursts of twice that; 0: any")
     token_key: SecretStr | None = Field(
         None, min_length=16, description="key of the tags of tokens, the same for all daemons; in `home` if unset"

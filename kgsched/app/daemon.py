@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 import structlog
 
@@ -18,14 +19,23 @@ log = structlog.get_logger(__name__)
 WATCH_S = 2.0
 
 
+class Door(Protocol):
+    """What lets others in while the daemon runs: opened once the database is there, closed when it drains."""
+
+    def open(self, app: Kgsched) -> None: ...
+    def begin_to_close(self) -> None: ...
+    def closed(self) -> None: ...
+
+
 async def serve(
     app: Kgsched,
     *,
     services: bool = True,
     schedules: Path | None = None,
+    door: Door | None = None,
     say: Callable[[str], None],
 ) -> int:
-    """Run until a signal; return the exit code. `say` gets lines for a person."""
+    """Run until a signal; return the exit code. `say` gets lines for a person; `closed` of a door waits for its end."""
     add_built_in(app.registry, app.settings)
     async with app.connection.held():
         async with app:
@@ -35,6 +45,8 @@ async def serve(
             _introduce(app, say)
         watch = asyncio.create_task(_watch(app))
         try:
+            if door is not None:
+                door.open(app)
             return await run_daemon(
                 app.settings,
                 app.registry,
@@ -42,8 +54,12 @@ async def serve(
                 app.spawner,
                 services=services,
                 on_start=lambda _: say(f"kgsched {'daemon' if services else 'worker'} is ready"),
+                on_drain=None if door is None else door.begin_to_close,
             )
         finally:
+            if door is not None:
+                door.begin_to_close()
+                await asyncio.to_thread(door.closed)
             watch.cancel()
             with suppress(asyncio.CancelledError):
                 await watch

@@ -13,6 +13,7 @@ from kgsched.core.printable import printable
 from kgsched.core.times import show_instant
 from kgsched.errors import InvalidValue, KgschedError, StoreError
 from kgsched.operations import cursor
+from kgsched.operations.filters import read_filter
 from kgsched.operations.records import Record
 from kgsched.ports import Store
 
@@ -73,13 +74,15 @@ class AuditLog:
         return forgotten
 
     async def list_entries(
-        self, *, limit: int = 50, after: str | None = None, **chosen: Any
+        self, *, limit: int = 50, after: str | None = None, since: str | None = None, **chosen: Any
     ) -> tuple[list[Record], str | None]:
         """Entries of all spaces, newest first, and the next page's cursor; `chosen` as in AuditStore.list_entries."""
         if not 1 <= limit <= MAX_PAGE:
             raise InvalidValue(f"limit {limit} is not between 1 and {MAX_PAGE}")
         before = cursor.decode(after) if after else "~"
-        rows = await self._store.audit.list_entries(before=before, n=limit + 1, **chosen)
+        now = (await self._store.cluster.pulse()).now if since else None
+        moment = read_filter(since=since, now=now)[0].since
+        rows = await self._store.audit.list_entries(before=before, n=limit + 1, since=moment, **chosen)
         keys = ("uid", "space", "who", "token", "door", "action", "target", "outcome", "detail")
         entries = [{"at": show_instant(row["at"])} | {key: row.get(key) for key in keys} for row in rows[:limit]]
         return entries, cursor.encode(rows[limit - 1]["uid"]) if len(rows) > limit else None

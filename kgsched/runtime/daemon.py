@@ -111,6 +111,7 @@ async def run_daemon(
     services: bool = True,
     stop: asyncio.Event | None = None,
     on_start: Callable[[Daemon], None] | None = None,
+    on_drain: Callable[[], None] | None = None,
     stop_grace: float = STOP_GRACE,
 ) -> int:
     """Run until SIGTERM, SIGINT or `stop`, then drain; a second signal stops at once.
@@ -127,6 +128,8 @@ async def run_daemon(
         if on_start is not None:
             on_start(daemon)
         await _first(received, stop)
+        if on_drain is not None:
+            on_drain()
         return await _end(daemon, received)
     finally:
         for number in SIGNALS:

@@ -94,11 +94,20 @@ class GuardedReader:
 
 def _check_params(params: Mapping[str, Any]) -> None:
     try:
-        size = len(json.dumps(dict(params), allow_nan=False))
+        size = len(json.dumps(dict(params), allow_nan=False, ensure_ascii=False).encode())
+        _check_numbers(params)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidValue(f"the parameters are not JSON: {error}") from None
+        raise InvalidValue(f"the parameters are not usable: {error}") from None
     if size > MAX_PARAMS:
         raise InvalidValue(f"the parameters are {size} bytes; the limit is {MAX_PARAMS}")
+
+
+def _check_numbers(value: Any) -> None:
+    """The database knows whole numbers of 64 bits."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"{str(value)[:40]} is beyond 64 bits")
+    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        _check_numbers(inner)
 
 
 def _timed_out(error: Exception) -> bool:

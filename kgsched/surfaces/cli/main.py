@@ -37,6 +37,9 @@ COMMANDS = {
     "workers": Entry("workers", "app", "The workers that are alive."),
     "lanes": Entry("lanes", "app", "Lanes with their rules and tasks; pause and resume."),
     "gates": Entry("gates", "app", "Concurrency keys: list them, set how many run at a time or start in a period."),
+    "tokens": Entry("tokens", "app", "Make, list and revoke the tokens of REST and MCP."),
+    "audit": Entry("audit", "audit", "Who changed what, by which door."),
+    "mcp": Entry("mcp", "mcp", "Serve the tools for agents on standard input and output."),
     "graph-query": Entry("query", "graph_query", "Run one read-only Cypher statement."),
 }
 

@@ -10,6 +10,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
 from kgsched.app import Kgsched
+from kgsched.core.access import Caller
 from kgsched.surfaces.doors.action import Desk
 from kgsched.surfaces.mcp.server import make_server
 
@@ -31,7 +32,7 @@ class McpDoor:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Answer requests as long as the block lasts."""
-        server = make_server(self._desk)
+        server = make_server(self)
         self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
         async with self._manager.run():
             yield
@@ -41,5 +42,10 @@ class McpDoor:
         assert self._manager is not None
         await self._manager.handle_request(scope, receive, send)
 
-    def _desk(self, request: Any) -> Desk:
-        return Desk(self._graph.app, request.state.caller)
+    async def caller(self, request: Any) -> Caller:
+        """Whom the gate has let in."""
+        found: Caller = request.state.caller
+        return found
+
+    async def desk(self, request: Any) -> Desk:
+        return Desk(self._graph.app, await self.caller(request))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import structlog
 from mcp import types
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from kgsched.errors import KgschedError, NotFound, SecurityError, StoreError, UnknownName, UsageError
-from kgsched.surfaces.doors.action import Desk, Tool
+from kgsched.surfaces.doors.action import Tool
 from kgsched.surfaces.doors.tools import TOOLS
+from kgsched.surfaces.mcp.reception import Reception
 from kgsched.surfaces.mcp.resources import RESOURCES, read_resource
 from kgsched.version import __version__
 
@@ -33,25 +35,31 @@ _HINTS: tuple[tuple[type[KgschedError], str], ...] = (
 )
 
 
-def make_server(desk_of: Callable[[Any], Desk], *, read_only: bool = False) -> Server[Any]:
-    """A server whose calls are made at the desk of whoever sent the request (None on stdio)."""
+def make_server(reception: Reception, *, read_only: bool = False) -> Server[Any]:
+    """A server that answers whom its reception lets in."""
     tools = {tool.name: tool for tool in TOOLS if not read_only or all(one.reads for one in tool.actions)}
 
     async def list_tools(context: Any, _: Any) -> types.ListToolsResult:
-        caller = desk_of(context.request).caller
+        try:
+            caller = await reception.caller(context.request)
+        except KgschedError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from None
         return types.ListToolsResult(tools=[described(tool) for tool in tools.values() if tool.may(caller)])
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)
         if tool is None:
             return _failed(f"no tool named {params.name!r}; there are {', '.join(tools)}")
-        return await call(tool, desk_of(context.request), params.arguments or {})
+        return await call(tool, reception, context.request, params.arguments or {})
 
     async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=list(RESOURCES))
 
     async def read(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await read_resource(desk_of(context.request), str(params.uri))
+        try:
+            return await read_resource(await reception.desk(context.request), str(params.uri))
+        except KgschedError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from None
 
     return Server(
         "kgsched",
@@ -64,10 +72,11 @@ def make_server(desk_of: Callable[[Any], Desk], *, read_only: bool = False) -> S
     )
 
 
-async def call(tool: Tool, desk: Desk, arguments: Mapping[str, Any]) -> types.CallToolResult:
+async def call(tool: Tool, reception: Reception, request: Any, arguments: Mapping[str, Any]) -> types.CallToolResult:
     """Carry out one call; what goes wrong is told in words that say what to do next."""
     try:
-        answer = await tool(desk, tool.adapter.validate_python(dict(arguments)))
+        given = tool.adapter.validate_python(dict(arguments))
+        answer = await tool(await reception.desk(request), given)
     except ValidationError as error:
         return _failed(explained(tool, error))
     except KgschedError as error:

@@ -77,7 +77,9 @@ class HttpApp:
 
     def stop_streams(self) -> None:
         """End streams that would keep the server from stopping; on the server's event loop."""
-        self.api.state.stopping.set()
+        stopping = getattr(self.api.state, "stopping", None)
+        if stopping is not None:
+            stopping.set()
 
     def _routes(self) -> None:
         for router in ROUTERS:
