@@ -13,6 +13,7 @@ class ClockGuard:
         self._quiet = quiet
         self._offset: float | None = None
         self._last: float | None = None
+        self._trip = 0.0
         self._quiet_until = float("inf")
         self._away = True
 
@@ -22,7 +23,7 @@ class ClockGuard:
         reason = self._reason(offset, sent, received)
         if reason is not None:
             self._quiet_until = received + self._quiet
-        self._offset, self._last, self._away = offset, received, False
+        self._offset, self._last, self._trip, self._away = offset, received, received - sent, False
         return reason
 
     def failed(self) -> None:
@@ -40,6 +41,6 @@ class ClockGuard:
         if received - self._last > GAP_S:
             return f"no contact for {received - self._last:.0f} s"
         jump = offset - self._offset
-        if abs(jump) > JUMP_S + (received - sent):
+        if abs(jump) > JUMP_S + (received - sent) + self._trip:  # each offset is as exact as its answer was quick
             return f"the server's clock jumped by {jump:+.1f} s"
         return None

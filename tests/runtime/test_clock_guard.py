@@ -63,6 +63,12 @@ def test_a_slow_answer_is_no_jump() -> None:
     assert guard.contact(EPOCH_MS + 400_000, 400.0, 406.0) is None
 
 
+def test_a_quick_answer_after_a_slow_one_is_no_jump() -> None:
+    guard = steady()
+    assert guard.contact(EPOCH_MS + 400_000, 400.0, 408.0) is None
+    assert contact(guard, 409.0) is None
+
+
 def test_a_slow_drift_is_no_jump() -> None:
     guard = steady()
     for second in range(400, 800):
