@@ -126,6 +126,8 @@ def _delay(request: EnqueueRequest) -> int | None:
 def _unique(request: EnqueueRequest) -> tuple[Unique, int | None]:
     if request.key is None and (request.unique_for is not None or request.on_conflict != OnConflict.EXISTING):
         raise InvalidValue("unique_for and on_conflict need a key")
+    if request.on_conflict == OnConflict.REPLACE and (request.after or request.spawned_by):
+        raise InvalidValue("on_conflict replace cannot be combined with after, nor with a child of a task")
     if request.unique_for is None:
         return Unique.LIVE, None
     if request.after or request.spawned_by:

@@ -249,6 +249,8 @@ def _recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict
     for row in rows:
         task = tasks[row["asked"]]
         own = row["uid"] == task.uid
+        if not own and row["by"] == "key" and task.on_conflict is OnConflict.REFUSE:
+            raise Conflict(f"key {task.key!r} is taken by task {row['id']!r}; nothing was enqueued")
         if not own and (row["type"] != task.type or row["payload"] != task.payload):
             raise _conflict(row["by"], task, row["id"])
         if own or task.uid not in known:

@@ -99,3 +99,12 @@ async def test_a_delay_counts_on_the_database_s_clock(world: World) -> None:
         kept = await world.task(one)
         assert kept["status"] == "scheduled"
         assert before <= kept["due_at"] - 60_000 <= after
+
+
+async def test_a_task_with_edges_is_refused_too_when_its_key_is_taken(world: World) -> None:
+    parent, holder = new_task(), new_task(key="k")
+    await world.enqueue(parent, holder)
+    late = new_task(key="k", after=[parent], on_conflict=OnConflict.REFUSE)
+    with pytest.raises(Conflict, match="key 'k' is taken by task"):
+        await world.enqueue(late)
+    assert await world.count("MATCH (t:Task)") == 2
