@@ -1,0 +1,1 @@
+"""The queue against a small model of it, on the real server."""
