@@ -63,7 +63,11 @@ CALL (tasks) {
        min(CASE WHEN edge.on_failure = 'cancel' AND p.status IN ['failed', 'dead_letter', 'cancelled']
                 THEN coalesce(p.cancelled_because, p.uid) END) AS dead_parent
   OPTIONAL MATCH (h:Task {live_key: 'u:' + t.space + ':' + t.key})
-  WITH t, unmet, now, coalesce(dead_parent, h.uid) AS because
+  WITH t, unmet, now, coalesce(dead_parent, h.uid) AS because ORDER BY t.uid
+  WITH t.space AS space, t.key AS key, collect({t: t, unmet: unmet, now: now, because: because}) AS rows   // one of a key comes back
+  WITH rows, CASE WHEN key IS NOT NULL THEN head([row IN rows WHERE row.because IS NULL | row.t.uid]) END AS taker
+  UNWIND rows AS row
+  WITH row.t AS t, row.unmet AS unmet, row.now AS now, CASE WHEN row.because IS NULL AND taker <> row.t.uid THEN taker ELSE row.because END AS because
   WITH t, unmet, now, because, CASE WHEN because IS NOT NULL THEN 'cancelled' WHEN unmet > 0 OR t.after IS NOT NULL THEN 'blocked'
        WHEN t.eta > now THEN 'scheduled' ELSE 'pending' END AS status
   SET t.status = status, t.cancelled_because = because,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgsched.core.states import Status
+from kgsched.core.task import AckOutcome
 from tests.store.worlds import World, new_task
 from tests.store.worlds.world import uids
 
@@ -80,6 +81,21 @@ async def test_a_child_whose_key_was_taken_meanwhile_does_not_come_back(world: W
     await retry(world, root.uid)
     kept = await world.task(child)
     assert (kept["status"], kept["cancelled_because"]) == ("cancelled", holder.uid)
+    assert await world.broken() == []
+
+
+async def test_of_two_children_with_one_key_the_first_comes_back(world: World) -> None:
+    root = await world.enqueue_one()
+    first = await world.enqueue_one(after=[root], key="k")
+    await world.run_one(AckOutcome.FAILED)
+    await world.sweep()
+    second = await world.enqueue_one(after=[root], key="k")
+    assert await world.statuses(root, first, second) == ["failed", "cancelled", "cancelled"]
+    answer = await world.store.tasks.retry(root.uid, "me")
+    assert answer is not None
+    assert answer["answer"] == "retried"
+    assert await world.statuses(root, first, second) == ["pending", "blocked", "cancelled"]
+    assert (await world.task(second))["cancelled_because"] == first.uid
     assert await world.broken() == []
 
 
