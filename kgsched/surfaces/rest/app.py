@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Match
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kgsched.app import Kgsched
@@ -165,7 +165,7 @@ async def _unexpected(_: Request, error: Exception) -> Response:
 def _methods(request: Request) -> set[str]:
     """The methods of all routes at the request's path."""
     found: set[str] = set()
-    for route in request.app.router.routes:
-        if route.matches(request.scope)[0] is not Match.NONE:
-            found |= set(getattr(route, "methods", None) or ())
+    for route in (*request.app.router.routes, *(route for router in ROUTERS for route in router.routes)):
+        if isinstance(route, Route) and route.path_regex.match(request.scope["path"]):
+            found |= route.methods or set()
     return found

@@ -21,7 +21,7 @@ from kgsched.errors import InvalidValue, KgschedError, Unauthorized
 from kgsched.operations.tokens import Doorkeeper
 from kgsched.surfaces.doors.fields import not_deep
 from kgsched.surfaces.rest.limits import RateLimit
-from kgsched.surfaces.rest.origin import Origin, examine
+from kgsched.surfaces.rest.origin import LOOPBACK_NAMES, Origin, examine
 from kgsched.surfaces.rest.problems import of_error, problem
 
 log = structlog.get_logger(__name__)
@@ -126,7 +126,8 @@ class Gate:
                 problem(422, "invalid-value", "the header Kgsched-Space must be 1 to 64 of a-z, 0-9, _ and -")
             )
         door = Door.MCP if scope["path"].startswith("/mcp") else Door.REST
-        trusted = origin.loopback and not origin.browser and address in ("127.0.0.1", "::1", "-", "testclient")
+        near = address in LOOPBACK_NAMES
+        trusted = near and origin.loopback and not origin.browser and not origin.proxied
         try:
             return await self._doorkeeper().admit(presented, door, trusted=trusted, space=space)
         except Unauthorized:

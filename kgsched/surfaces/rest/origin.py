@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
+_PROXIES = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -24,11 +25,12 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What the headers tell. problem: why the request is refused, None when it is not."""
+    """What the headers tell. proxied: it came through somebody. problem: why it is refused, None when it is not."""
 
     host: str
     loopback: bool
     browser: bool
+    proxied: bool
     problem: tuple[int, str] | None
 
 
@@ -43,7 +45,8 @@ def examine(headers: Headers, allowed: Collection[str]) -> Origin:
         problem = 421, "the Host header names no host of this server; KGSCHED_HTTP_HOSTS lists further ones"
     elif any(not _own(origin, hosts[0]) for origin in headers.getlist("origin")):
         problem = 403, "requests of other sites are refused, whatever they carry"
-    return Origin(name or "", loopback, browser, problem)
+    proxied = any(header in headers for header in _PROXIES)
+    return Origin(name or "", loopback, browser, proxied, problem)
 
 
 def _name(host: str) -> str | None:

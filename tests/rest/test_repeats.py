@@ -1,0 +1,82 @@
+"""Idempotency-Key: a request sent again gets its first answer again, and nothing happens twice."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from kgsched import Kgsched
+from kgsched.core.access import Door
+from kgsched.operations.tokens import local_caller
+from kgsched.surfaces.rest.app import HttpApp
+from kgsched.surfaces.rest.repeats import key_of
+from tests.rest.running import client, problem, token_for
+from tests.store.worlds import World
+
+KEY = {"Idempotency-Key": "a key"}
+
+
+async def test_a_request_sent_again_gets_the_first_answer(web: httpx.AsyncClient, world: World) -> None:
+    first = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    again = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    assert again.json() == first.json()
+    assert (first.status_code, again.status_code, again.headers["idempotency-replayed"]) == (201, 201, "true")
+    assert len(await world.cypher("MATCH (t:Task) RETURN t")) == 1
+
+
+async def test_another_request_under_the_same_key_is_refused(web: httpx.AsyncClient) -> None:
+    await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    problem(await web.post("/v1/tasks", json={"type": "ask"}, headers=KEY), 422)
+
+
+async def test_many_at_once_under_one_key_make_one_task(web: httpx.AsyncClient, world: World) -> None:
+    answers = await asyncio.gather(*(web.post("/v1/tasks", json={"type": "read"}, headers=KEY) for _ in range(12)))
+    assert {one.status_code for one in answers} <= {201, 409}
+    assert len({one.json()["uid"] for one in answers if one.status_code == 201}) == 1
+    assert len(await world.cypher("MATCH (t:Task) RETURN t")) == 1
+
+
+async def test_a_key_whose_first_request_was_cut_off_makes_no_second_task(web: httpx.AsyncClient, world: World) -> None:
+    """The process died between the enqueue and keeping the answer: the task's id is made of the key."""
+    first = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    await world.cypher("MATCH (a:Answer) SET a.status = NULL, a.taken_until = 0, a.holder = 'gone'")
+    again = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    assert (again.status_code, again.json()["uid"]) == (200, first.json()["uid"])
+
+
+async def test_a_key_under_way_is_told(web: httpx.AsyncClient, app: Kgsched) -> None:
+    key = key_of(local_caller(Door.REST, "default"), "a key")
+    await app.store.answers.take(key, "print", "somebody", 60_000, 60_000)
+    await app.store.answers.take(key, "print", "other", 60_000, 60_000)
+    answer = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    problem(answer, 422)  # another request took it
+
+
+async def test_refusals_are_repeated_too_but_failures_are_not_kept(web: httpx.AsyncClient, world: World) -> None:
+    for _ in range(2):
+        problem(await web.post("/v1/tasks/none/cancel", headers=KEY), 404)
+    assert (await world.cypher("MATCH (a:Answer) RETURN count(a) AS n"))[0]["n"] == 1
+
+
+async def test_keys_of_others_are_their_own(http: HttpApp, app: Kgsched) -> None:
+    one, other = await token_for(app, "write:task"), await token_for(app, "write:task")
+    async with client(http, one) as first, client(http, other) as second:
+        made = await first.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+        unlike = await second.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    assert made.json()["uid"] != unlike.json()["uid"]
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256, "\t", "ü".encode("latin-1")])
+async def test_odd_keys_are_refused(web: httpx.AsyncClient, key: str | bytes) -> None:
+    raw = key if isinstance(key, bytes) else key.encode()
+    request = web.build_request("POST", "/v1/tasks", json={"type": "read"}, headers=[(b"Idempotency-Key", raw)])
+    problem(await web.send(request), 422)
+
+
+async def test_old_answers_are_forgotten(web: httpx.AsyncClient, app: Kgsched, world: World) -> None:
+    await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    assert await app.store.answers.forget() == 0
+    await world.cypher("MATCH (a:Answer) SET a.until = 1")
+    assert await app.store.answers.forget() == 1
