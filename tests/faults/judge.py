@@ -53,7 +53,9 @@ async def judge(
     wrong = {
         "lost in the graph": [uid for uid in uids if uid not in tasks],
         "not completed": [(row["uid"], row["status"]) for row in there if row["status"] != "completed"],
-        "completed without a run": [row["uid"] for row in there if not runs[row["uid"]]],
+        "completed without a run": [
+            row["uid"] for row in there if row["status"] == "completed" and not runs[row["uid"]]
+        ],
         "one claim ran twice": [key for key, n in executions.items() if n > 1],
         "more runs than claims": [uid for uid, n in runs.items() if n > tasks.get(uid, {"claims": 0})["claims"]],
         "more attempts than allowed": [row["uid"] for row in rows if row["attempts"] > row["most"]],

@@ -34,8 +34,8 @@ class Scale:
     pause: float
     workers: int = 2
     ahead: int = 100
-    hold: float = 4.0
-    patience: float = 120.0
+    hold: float = 1.0
+    patience: float = 170.0
 
 
 Inject = Callable[[int], Awaitable[None]]

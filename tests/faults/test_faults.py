@@ -44,9 +44,10 @@ async def own_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
 
 
 @pytest.mark.processes
+@pytest.mark.timeout(400)
 async def test_a_killed_database_loses_nothing(own_server: tuple[ManagedServer, World], tmp_path: Path) -> None:
     server, world = own_server
-    stage = Stage(server.ensure(), world, tmp_path, Scale(tasks=100, faults=1, pause=0.4))
+    stage = Stage(server.ensure(), world, tmp_path, Scale(tasks=100, faults=1, pause=0.4, patience=350.0))
     verdict = await restarts(server)(stage)
     assert verdict.wrong == {}
     assert verdict.faults == 1
