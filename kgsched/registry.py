@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from inspect import iscoroutinefunction
 from typing import Any, Literal
 
 from kgsched.core.backoff import Backoff
@@ -26,7 +27,7 @@ class TaskType:
     name: str
     handler: Handler
     lane: str = DEFAULT_LANE
-    executor: Executor = "async"
+    executor: Executor | None = None
     max_attempts: int | None = None
     timeout_ms: int | None = None
     deadline_ms: int | None = None
@@ -44,12 +45,25 @@ class TaskType:
         check_text("task type", self.name)
         if self.lane not in LANES:
             raise UnknownName("lane", self.lane, LANES)
+        object.__setattr__(self, "executor", self._checked_executor())
+        if self.max_attempts is not None and self.max_attempts < 1:
+            raise InvalidValue(f"max_attempts of type {self.name!r} must be at least 1, not {self.max_attempts!r}")
+
+    def _checked_executor(self) -> Executor:
+        """A coroutine function runs on the handlers' event loop, a plain one in a thread, unless said otherwise."""
+        coroutine = iscoroutinefunction(self.handler) or iscoroutinefunction(type(self.handler).__call__)
+        if self.executor is None:
+            return "async" if coroutine else "thread"
         if self.executor not in ("async", "thread", "process"):
             raise InvalidValue(
                 f"executor of type {self.name!r} must be async, thread or process, not {self.executor!r}"
             )
-        if self.max_attempts is not None and self.max_attempts < 1:
-            raise InvalidValue(f"max_attempts of type {self.name!r} must be at least 1, not {self.max_attempts!r}")
+        if self.executor == "async" and not coroutine:
+            raise InvalidValue(
+                f"task type {self.name!r}: a plain function with executor='async' would block all others; "
+                "make it a coroutine function, or leave executor out: it then runs in a thread"
+            )
+        return self.executor
 
     def rule(self, default_lease_ms: int, default_grace_ms: int = 60_000) -> TypeRule:
         """What claiming needs; a longer deadline lengthens the lease."""

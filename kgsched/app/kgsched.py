@@ -62,7 +62,7 @@ class Kgsched:
         *,
         name: str | None = None,
         lane: str = DEFAULT_LANE,
-        executor: Executor = "async",
+        executor: Executor | None = None,
         max_attempts: int | None = None,
         timeout: Duration | None = None,
         deadline: Duration | None = None,
@@ -79,7 +79,9 @@ class Kgsched:
     ) -> Any:
         """Register a handler as a task type: `@app.task` or `@app.task(lane="research", max_attempts=5)`.
 
-        name: the function's name unless given. Durations are timedeltas or seconds; backoff is (base, cap). permanent
+        name: the function's name unless given. executor: `async` for coroutine functions, else `thread`; `process` can
+        be killed. A first parameter called `ctx`, or typed as a context, gets the TaskContext, the others the payload's
+        members by name. Durations are timedeltas or seconds; backoff is (base, cap). permanent
         and transient list error classes beyond the general ones. beat, the pause between beats, must be below a third
         of the lease; grace is how long after the lease's end a task is left to its worker.
         concurrency bounds how many run at a time, rate is (starts, period); both hold for the whole cluster, and per

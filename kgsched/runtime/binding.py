@@ -9,6 +9,7 @@ from typing import Any
 from kgsched.errors import Permanent
 from kgsched.registry import Handler
 
+CONTEXT_NAMES = frozenset({"ctx", "context", ""})
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -25,22 +26,31 @@ def parse_payload(type_name: str, text: str | None) -> Any:
 def bind(type_name: str, handler: Handler, context: object, payload: Any) -> Arguments:
     """Positional and keyword arguments of one call.
 
-    A handler with one parameter gets the context only; one with more gets the payload's members by name. Raises
-    Permanent that names the argument that is missing or unknown.
+    A first parameter called `ctx` or `context`, or typed as a context, gets the context; the others get the payload's
+    members by name. A handler that takes the context alone, or nothing, ignores the payload. Raises Permanent that
+    names the argument that is missing or unknown.
     """
     signature = inspect.signature(handler)
     parameters = list(signature.parameters.values())
-    if not parameters:
-        return (), {}
-    if len(parameters) == 1 and parameters[0].kind is not inspect.Parameter.VAR_KEYWORD:
-        return (context,), {}
+    leading = (context,) if parameters and takes_context(parameters[0]) else ()
+    if len(parameters) == len(leading):
+        return leading, {}
     if not isinstance(payload, dict):
         raise Permanent(f"task type {type_name!r} takes named arguments; its payload must be a JSON object")
     try:
-        bound = signature.bind(context, **payload)
+        bound = signature.bind(*leading, **payload)
     except TypeError as error:
         raise Permanent(f"task type {type_name!r}: {error}; its payload has {_names(payload)}") from None
     return bound.args, bound.kwargs
+
+
+def takes_context(parameter: inspect.Parameter) -> bool:
+    """Whether a handler's first parameter is for the context: by its name, or by its annotation."""
+    if parameter.kind not in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD):
+        return False
+    annotation = parameter.annotation
+    written = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    return parameter.name.lstrip("_") in CONTEXT_NAMES or written.endswith("Context")
 
 
 def _names(payload: dict[str, Any]) -> str:

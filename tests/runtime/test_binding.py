@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from kgsched.errors import Permanent
+from kgsched.errors import InvalidValue, Permanent
+from kgsched.registry import TaskType
 from kgsched.runtime.binding import bind, parse_payload
+from kgsched.runtime.context import TaskContext
 
 CTX = object()
 
@@ -47,6 +49,28 @@ def test_a_handler_gets_what_it_declares_by_name() -> None:
     assert bind("a", anything, CTX, {"x": 1}) == ((CTX,), {"x": 1})
     assert bind("a", Handlers().method, CTX, {"paper": "p"}) == ((CTX, "p"), {})
     assert bind("a", partial(prepared, "x"), CTX, {"paper": "p"}) == ((CTX, "p"), {})
+
+
+def test_a_handler_that_takes_no_context_gets_the_payload_alone() -> None:
+    def double(n: int) -> int:
+        return 2 * n
+
+    def typed(anything_at_all: TaskContext, n: int) -> None: ...
+
+    assert bind("a", double, CTX, {"n": 2}) == ((2,), {})
+    assert bind("a", typed, CTX, {"n": 2}) == ((CTX, 2), {})
+    with pytest.raises(Permanent, match="missing a required argument: 'n'"):
+        bind("a", double, CTX, {})
+
+
+def test_a_plain_function_runs_in_a_thread_unless_said_otherwise() -> None:
+    def plain(ctx: object) -> None: ...
+
+    assert TaskType("plain", plain).executor == "thread"
+    assert TaskType("plain", plain, executor="process").executor == "process"
+    assert TaskType("named", named).executor == "async"
+    with pytest.raises(InvalidValue, match="would block all others"):
+        TaskType("plain", plain, executor="async")
 
 
 def test_a_handler_without_parameters_gets_none() -> None:
