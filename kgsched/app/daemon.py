@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -83,4 +84,6 @@ def _introduce(app: Kgsched, say: Callable[[str], None]) -> None:
         status = server.status()
         say(f"Neo4j {status.version} at {status.uri}, its data in {status.data}")
         say(f"to look into it: kgsched graph-query, or any Bolt client with the password in {status.password_file}")
+    if hint := os.environ.get("KGSCHED_HINT"):
+        say(hint)
     say("to see what goes on: kgsched status; to stop: Ctrl-C")

@@ -6,8 +6,10 @@ withdraw papers. It keeps a log of what it was asked.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
+import sys
 import threading
 import time
 from collections import defaultdict, deque
@@ -243,3 +245,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
         """Nothing: `ArxivServer.log` has it."""
+
+
+def main() -> None:
+    """Serve until Ctrl-C; the first line on stdout is the base URL."""
+    with ArxivServer() as arxiv:
+        sys.stdout.write(f"{arxiv.url}\n")
+        sys.stdout.flush()
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

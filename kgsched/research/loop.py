@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
@@ -92,11 +93,18 @@ def _refuse_if_all_failed(outcomes: Sequence[FeedOutcome]) -> None:
         raise Permanent("no categories to read; set KGSCHED_ARXIV_CATEGORIES")
     if len(errors) < len(outcomes):
         return
-    reasons = "; ".join(dict.fromkeys(outcome.reason for outcome in outcomes))
+    reasons = "; ".join(
+        f"{reason} ({n} of {len(outcomes)} feeds)" for reason, n in Counter(map(_why, outcomes)).items()
+    )
     passing = [error for error in errors if isinstance(error, Retry)]
     if not passing:
         raise Permanent(f"all feeds failed: {reasons}")
     raise Retry(f"all feeds failed: {reasons}", after=max((one.after or 0.0 for one in passing), default=0.0) or None)
+
+
+def _why(outcome: FeedOutcome) -> str:
+    """The reason without the category's own address, so that six feeds on one dead host are told once."""
+    return outcome.reason.replace(f"/rss/{outcome.category}", "")
 
 
 def _judge(outcome: FeedOutcome, seen: set[str]) -> FeedOutcome:
