@@ -93,9 +93,8 @@ def _refuse_if_all_failed(outcomes: Sequence[FeedOutcome]) -> None:
         raise Permanent("no categories to read; set KGSCHED_ARXIV_CATEGORIES")
     if len(errors) < len(outcomes):
         return
-    reasons = "; ".join(
-        f"{reason} ({n} of {len(outcomes)} feeds)" for reason, n in Counter(map(_why, outcomes)).items()
-    )
+    told = Counter(_why(outcome) for outcome in outcomes)
+    reasons = "; ".join(f"{reason} ({n} of {len(outcomes)} feeds)" for reason, n in told.items())
     passing = [error for error in errors if isinstance(error, Retry)]
     if not passing:
         raise Permanent(f"all feeds failed: {reasons}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.acceptance.commands import ROOT, Commands
 
 EXAMPLE = re.compile(r"<!-- example -->\n```python\n(.*?)```", re.S)
-PRINTS = re.compile(r"It prints `([^`]+)`")
+PRINTS = re.compile(r"it prints `([^`]+)`")
 
 
 def readme() -> str:
