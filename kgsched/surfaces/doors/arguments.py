@@ -76,7 +76,7 @@ class NewTask(Arguments):
 
     def request(self) -> dict[str, Any]:
         """Keywords of an EnqueueRequest."""
-        return self.model_dump(exclude={"after"}) | {"after": tuple(self.after or ())}
+        return self.model_dump(include=set(NewTask.model_fields) - {"after"}) | {"after": tuple(self.after or ())}
 
 
 class NewTasks(Arguments):

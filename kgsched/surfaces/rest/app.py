@@ -69,7 +69,10 @@ class HttpApp:
         self._routes()
         rules = rules or Rules(hosts=settings.host_names, rate=settings.http_rate)
         self._app: ASGIApp = Gate(
-            Repeats(self.api, lambda: self.graph.app.store.answers), lambda: self.graph.doorkeeper, rules
+            Repeats(self.api, lambda: self.graph.app.store.answers),
+            lambda: self.graph.doorkeeper,
+            self._methods_at,
+            rules,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,6 +94,12 @@ class HttpApp:
         self.api.add_exception_handler(HTTPException, _http_error)
         self.api.add_exception_handler(Exception, _unexpected)
         self.api.openapi = self._openapi  # type: ignore[method-assign]
+
+    def _methods_at(self, path: str) -> set[str]:
+        """The methods of the route that is first at a path, and of its twins; none where there is nothing."""
+        every = (*self.api.router.routes, *(route for router in ROUTERS for route in router.routes))
+        here = [route for route in every if isinstance(route, Route) and route.path_regex.match(path)]
+        return {method for route in here if route.path == here[0].path for method in route.methods or ()}
 
     def _openapi(self) -> dict[str, Any]:
         if self.api.openapi_schema is None:
@@ -147,11 +156,8 @@ async def _mistakes(_: Request, error: Exception) -> Response:
     return of_mistakes(error.errors())
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def _http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    if error.status_code == 405:
-        allowed = ", ".join(sorted(_methods(request)))
-        return problem(405, "method", f"{request.method} is not for this path", {"Allow": allowed})
     if error.status_code == 404:
         return problem(404, "no-path", "there is nothing at this path; /openapi.json tells what there is")
     return problem(error.status_code, "error", str(error.detail))
@@ -160,12 +166,3 @@ async def _http_error(request: Request, error: Exception) -> Response:
 async def _unexpected(_: Request, error: Exception) -> Response:
     log.error("http_failed", error=f"{type(error).__name__}: {error}", exc_info=error)
     return problem(500, "error", "this is a mistake of kgsched; the log has it under the request id")
-
-
-def _methods(request: Request) -> set[str]:
-    """The methods of all routes at the request's path."""
-    found: set[str] = set()
-    for route in (*request.app.router.routes, *(route for router in ROUTERS for route in router.routes)):
-        if isinstance(route, Route) and route.path_regex.match(request.scope["path"]):
-            found |= route.methods or set()
-    return found

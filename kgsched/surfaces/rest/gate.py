@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,8 +74,14 @@ class _Seen:
 class Gate:
     """Lets a request through to `app` with its caller in the state, or answers with a problem."""
 
-    def __init__(self, app: ASGIApp, doorkeeper: Callable[[], Doorkeeper], rules: Rules) -> None:
-        self._app, self._doorkeeper, self._rules = app, doorkeeper, rules
+    def __init__(
+        self,
+        app: ASGIApp,
+        doorkeeper: Callable[[], Doorkeeper],
+        methods_at: Callable[[str], Collection[str]],
+        rules: Rules,
+    ) -> None:
+        self._app, self._doorkeeper, self._methods_at, self._rules = app, doorkeeper, methods_at, rules
         self._rate = RateLimit(rules.rate, 2 * rules.rate)
         self._failures = RateLimit(rules.failures, 10 * rules.failures)
 
@@ -104,6 +110,10 @@ class Gate:
         origin = examine(headers, self._rules.hosts)
         if origin.problem is not None:
             raise Refused(problem(origin.problem[0], "origin", origin.problem[1]))
+        methods = self._methods_at(scope["path"])
+        if methods and scope["method"] not in methods:
+            allow = {"Allow": ", ".join(sorted(methods))}
+            raise Refused(problem(405, "method", f"{scope['method'][:20]} is not for this path", allow))
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         if scope["path"] not in PUBLIC:
             caller = await self._admit(scope, headers, origin)
