@@ -22,7 +22,14 @@ def _slots() -> int:
 class Settings(BaseSettings):
     """All settings of a process. Durations are in seconds, sizes in bytes unless the name says otherwise."""
 
-    model_config = SettingsConfigDict(env_prefix="KGSCHED_", extra="ignore", frozen=True, populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="KGSCHED_",
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+        env_ignore_empty=True,
+        allow_inf_nan=False,
+    )
 
     # where the graph is; no URI means the managed Neo4j
     neo4j_uri: str | None = None

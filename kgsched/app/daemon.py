@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -13,8 +13,7 @@ import structlog
 
 from kgsched.app.built_in import add_built_in
 from kgsched.app.kgsched import Kgsched
-from kgsched.errors import KgschedError
-from kgsched.runtime.daemon import run_daemon
+from kgsched.runtime.daemon import SIGNALS, run_daemon
 
 log = structlog.get_logger(__name__)
 WATCH_S = 2.0
@@ -38,12 +37,16 @@ async def serve(
 ) -> int:
     """Run until a signal; return the exit code. `say` gets lines for a person; `closed` of a door waits for its end."""
     add_built_in(app.registry, app.settings)
-    async with app.connection.held():
+    async with _early_signals(say) as asked_to_stop, app.connection.held():
+        if asked_to_stop.is_set():
+            return 0
         async with app:
             if services:
                 for note in (await app.operations.schedules.apply(schedules, by="daemon")).notes:
                     say(note)
             _introduce(app, say)
+        if asked_to_stop.is_set():
+            return 0
         watch = asyncio.create_task(_watch(app))
         try:
             if door is not None:
@@ -66,6 +69,26 @@ async def serve(
                 await watch
 
 
+@asynccontextmanager
+async def _early_signals(say: Callable[[str], None]) -> AsyncIterator[asyncio.Event]:
+    """Until the daemon has handlers of its own: a server that is being started is brought up, then stopped again."""
+    asked, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def stop(number: int) -> None:
+        if asked.is_set():
+            os._exit(128 + number)
+        asked.set()
+        say("stopping as soon as the start has come to an end; once more to leave at once")
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        yield asked
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+
 async def _watch(app: Kgsched) -> None:
     """Start the managed server again when it died; the loops find it by themselves."""
     if app.connection.server is None:
@@ -74,7 +97,7 @@ async def _watch(app: Kgsched) -> None:
         await asyncio.sleep(WATCH_S)
         try:
             await app.connection.revive()
-        except KgschedError as error:
+        except Exception as error:  # noqa: BLE001 - whoever watches must not die of what it sees
             log.error("the managed Neo4j does not come back", error=str(error))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_held: set[int] = set()  # a forked child would keep what its parent locked
 POLL = 0.05
 SAY_AFTER = 1.0
 SAY_AGAIN = 15.0
@@ -24,7 +25,7 @@ def exclusive(path: Path, what: str, progress: Callable[[str], None]) -> Iterato
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield
     finally:
-        os.close(descriptor)
+        _close(descriptor)
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def shared(path: Path) -> Iterator[None]:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
     finally:
-        os.close(descriptor)
+        _close(descriptor)
 
 
 def is_held(path: Path) -> bool:
@@ -46,12 +47,27 @@ def is_held(path: Path) -> bool:
     try:
         return not _try(descriptor)
     finally:
-        os.close(descriptor)
+        _close(descriptor)
 
 
 def _open(path: Path) -> int:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    _held.add(descriptor)
+    return descriptor
+
+
+def _close(descriptor: int) -> None:
+    _held.discard(descriptor)
+    os.close(descriptor)
+
+
+def _let_go_in_child() -> None:
+    for descriptor in tuple(_held):
+        _close(descriptor)
+
+
+os.register_at_fork(after_in_child=_let_go_in_child)
 
 
 def _try(descriptor: int) -> bool:

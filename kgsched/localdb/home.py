@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from kgsched.config import DEFAULT_NEO4J, Settings
 from kgsched.errors import LocalDbError
 from kgsched.localdb import conf
 from kgsched.localdb.lockfile import line_of, load_lock, shipped_versions, version_key
+
+VERSION = re.compile(r"\d+(\.\d+){1,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,13 @@ class LineFolder:
     @property
     def version(self) -> str:
         """The version that last ran on this folder."""
-        return self.version_file.read_text(encoding="utf-8").strip()
+        text = self.version_file.read_text(encoding="utf-8", errors="replace").strip()
+        if not VERSION.fullmatch(text):
+            raise LocalDbError(
+                f"{self.version_file} holds {text[:40]!r}, which is no version; write the version that last ran there "
+                "into it, like 5.26.30"
+            )
+        return text
 
     @property
     def password_file(self) -> Path:
@@ -82,6 +91,14 @@ class LineFolder:
     @property
     def port_file(self) -> Path:
         return self.path / "port"
+
+    @property
+    def port(self) -> int | None:
+        """The port that the server had last; None when that is not known any more."""
+        try:
+            return int(self.port_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
 
     @property
     def console_log(self) -> Path:

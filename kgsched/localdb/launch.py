@@ -51,7 +51,12 @@ class Launcher:
             return None
         pid, instance = found
         self.progress(f"taking over the Neo4j that another process began to start (process {pid})")
-        port = int(folder.port_file.read_text(encoding="utf-8"))
+        port = folder.port
+        if port is None:
+            raise LocalDbError(
+                f"process {pid} runs Neo4j on {folder.path}, but {folder.port_file} does not say where; "
+                "end it, then try again"
+            )
         state = _state(port, pid, instance, folder, pinned)
         try:
             wait_ready(state, LogWatch.from_now(folder), self.probe, self.settings.neo4j_ready_timeout, self.progress)
@@ -67,7 +72,7 @@ class Launcher:
         folder.prepare()
         _check_free(folder)
         _check_unlocked(folder)
-        folder.version_file.write_text(program.version + "\n", encoding="utf-8")
+        write_private(folder.version_file, program.version + "\n")
         for attempt in range(1, PORT_TRIES + 1):
             port = self._pick_port(folder)
             try:
@@ -102,8 +107,7 @@ class Launcher:
                     "or set another port, or unset it to have a free one chosen"
                 )
             return wanted
-        if folder.port_file.exists():
-            last = int(folder.port_file.read_text(encoding="utf-8"))
+        if (last := folder.port) is not None:
             if process.port_is_free(last):
                 return last
             self.progress(f"port {last} is taken by another program, choosing another")

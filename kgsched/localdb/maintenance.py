@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kgsched.errors import LocalDbError
 from kgsched.localdb import snapshot
-from kgsched.localdb.home import LineFolder
+from kgsched.localdb.home import LineFolder, write_private
 from kgsched.localdb.lockfile import line_of, load_lock, version_key
 from kgsched.localdb.supervisor import Supervisor, discard
 
@@ -35,7 +35,7 @@ def restore(supervisor: Supervisor, source: Path) -> Path | None:
         fresh, folder = LineFolder(home.root / FRESH), home.line(line_of(version))
         discard(fresh.path)
         snapshot.unpack(source, fresh.path)
-        fresh.version_file.write_text(version + "\n", encoding="utf-8")
+        write_private(fresh.version_file, version + "\n")
         if folder.port_file.exists():
             fresh.port_file.write_bytes(folder.port_file.read_bytes())
         before = supervisor.running()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from kgsched.core.task import Dependency, Limits, NewTask, OnConflict, OnFailure
 from kgsched.core.times import MAX_INSTANT, parse_duration, parse_instant, to_millis
 from kgsched.errors import InvalidValue, UnknownName
 
+UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 RESERVED_IDS = ("sched:", "run:")
 RESERVED_GATES = ("s:", "t:")
 MAX_AFTER = 1000
@@ -171,6 +173,8 @@ def _id(value: str) -> str:
     check_text("id", value)
     if value.startswith(RESERVED_IDS):
         raise InvalidValue(f"id {value!r}: ids that begin with {' or '.join(RESERVED_IDS)} belong to schedules")
+    if UID.fullmatch(value):
+        raise InvalidValue(f"id {value!r} has the form of a uid, by which tasks are found too; choose another form")
     return value
 
 

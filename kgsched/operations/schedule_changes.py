@@ -9,6 +9,7 @@ from typing import Any
 
 from kgsched.core.desired import BUILT_IN_TYPE, DesiredSchedule, LiveSchedule, MergePlan, plan_apply
 from kgsched.core.lanes import DEFAULT_LANE, MAINT
+from kgsched.core.limits import check_text
 from kgsched.core.schedule_change import changed_fields, new_fields
 from kgsched.errors import Stale, StorageConflict, UnknownName
 from kgsched.operations.records import read_json
@@ -38,7 +39,7 @@ class ScheduleWriter:
 
     async def find(self, name: str) -> Row:
         """Row {schedule, now, waiting}. Raises UnknownName with near names."""
-        rows = await self._store.schedules.read(self._space, [name])
+        rows = await self._store.schedules.read(self._space, [check_text("schedule", name)])
         if rows:
             return rows[0]
         known = [row["schedule"]["name"] for row in await self._store.schedules.read(self._space)]

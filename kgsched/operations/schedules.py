@@ -19,7 +19,7 @@ from kgsched.operations.records import Record
 from kgsched.operations.schedule_changes import Applied, ScheduleWriter
 from kgsched.operations.schedule_records import full_schedule_record, next_runs, schedule_record
 from kgsched.ports import Store
-from kgsched.registry import Registry
+from kgsched.registry import SCHEDULED_JOB, Registry
 
 MAX_PREVIEW = 100
 
@@ -70,6 +70,8 @@ class ScheduleOperations:
         """
         bucket = None if priority is None else parse_priority(priority)
         text = None if payload is None else to_json("payload", payload)
+        if text is not None and (await self._writer.find(name))["schedule"].get("type") == SCHEDULED_JOB:
+            raise InvalidValue(f"schedule {name!r} runs a built-in job, which takes no payload")
         row = await self._store.schedules.run_now(self._settings.space, name, text, bucket)
         if row is None:
             await self._writer.find(name)

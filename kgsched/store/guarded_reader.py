@@ -39,6 +39,8 @@ class GuardedReader:
         """
         _check_params(params)
         statement = check_text(text, params)
+        if any(0xD800 <= ord(char) <= 0xDFFF for char in text):
+            raise InvalidValue("the statement is not valid UTF-8 text")
         async with self._one:
             self._client = self._client or self._connect()
             found: list[dict[str, Any]] = []

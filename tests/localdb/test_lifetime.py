@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import psutil
 import pytest
 
 from kgsched.errors import LocalDbError
+from kgsched.localdb import flock
 from tests.localdb.support import child, kill_server, managed, query, until
 
 pytestmark = pytest.mark.processes
@@ -124,3 +126,20 @@ def test_the_server_listens_on_loopback_only_and_reads_no_files(used_home: Path)
     assert listening == ["127.0.0.1"]
     with pytest.raises(Exception, match="allow_csv_import_from_file_urls"):
         query(address, "LOAD CSV FROM 'file:///etc/hostname' AS line RETURN line")
+
+
+def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    read, write = os.pipe()
+    with flock.shared(path):
+        child = os.fork()
+        if child == 0:
+            os.close(write)
+            os.read(read, 1)
+            os._exit(0)
+    try:
+        until(lambda: not flock.is_held(path))
+    finally:
+        os.close(write)
+        os.waitpid(child, 0)
+        os.close(read)

@@ -230,7 +230,9 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 _LEFT = """MATCH (t:Task) WHERE t.finished_at IS NULL
-  AND NOT EXISTS { MATCH (t)-[:DEPENDS_ON*1..50 {met: false}]->(p:Task) WHERE p.failed_at IS NOT NULL OR p.status = 'cancelled' }
+  AND NOT EXISTS {
+    MATCH (t)-[:DEPENDS_ON*1..50 {met: false}]->(p:Task) WHERE p.failed_at IS NOT NULL OR p.status = 'cancelled'
+  }
   RETURN t.uid AS uid, t.status AS status"""
 
 

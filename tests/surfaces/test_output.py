@@ -8,7 +8,7 @@ import pytest
 
 from kgsched.core.json_text import parse_json
 from kgsched.errors import InvalidValue
-from kgsched.surfaces.cli.output import cell, confirm, print_pairs, print_table
+from kgsched.surfaces.cli.output import cell, confirm, print_pairs, print_table, visible
 
 
 def test_a_table_is_never_cut_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,3 +52,8 @@ def test_what_is_no_json_is_refused(text: str) -> None:
 def test_json_over_a_mebibyte_is_refused_by_its_size() -> None:
     with pytest.raises(InvalidValue, match="the limit is 1048576"):
         parse_json("payload", '"' + "ü" * (1024 * 1024 // 2) + '"')
+
+
+def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
+    assert visible("a\x1b[31mb\x07\u202e\x9b\ud800") == "a\\u001b[31mb\\u0007\\u202e\\u009b\\ud800"
+    assert visible("Grüße 任务\tand\nlines") == "Grüße 任务\tand\nlines"

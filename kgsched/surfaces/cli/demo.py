@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from dataclasses import asdict
 from typing import Annotated
 
@@ -24,6 +25,7 @@ def demo(
     from kgsched.config import load_settings
     from kgsched.demo.run import run_demo
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # both end it the same way: with nothing left behind
     result = asyncio.run(run_demo(load_settings(), say if as_json else print_line, progress=say, keep=keep))
     if as_json:
         print_json(asdict(result))

@@ -86,7 +86,7 @@ def ending(run: Callable[[], Any]) -> None:
         _leave(130)
     except OSError as error:
         if error.errno != errno.EPIPE:
-            raise
+            sys.stderr.write(f"error: {error}\n")
         _leave(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,20 +12,22 @@ from typing import Any
 from kgsched.errors import InvalidValue
 
 MIN_CELL = 12
+# C0 and C1 controls but for line ends and tabs, bidirectional marks, halves of surrogate pairs
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def print_json(value: Any) -> None:
     """One JSON document."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    sys.stdout.write(visible(json.dumps(value, ensure_ascii=False, indent=2, default=str)) + "\n")
 
 
 def print_line(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(visible(text) + "\n")
 
 
 def say(text: str) -> None:
     """A line for the person, not for the pipe."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(visible(text) + "\n")
 
 
 def notes(lines: Iterable[str]) -> None:
@@ -62,11 +65,16 @@ def cell(value: Any) -> str:
         case bool():
             return "yes" if value else "no"
         case str():
-            return value.replace("\r", "").replace("\n", "⏎").replace("\t", " ")
+            return visible(value.replace("\r", "").replace("\n", "⏎").replace("\t", " "))
         case int() | float():
             return str(value)
         case _:
-            return json.dumps(value, ensure_ascii=False, default=str)
+            return visible(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def visible(text: str) -> str:
+    """The text with what a terminal would obey, and what turns writing around, as escapes."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def confirm(question: str, yes: bool) -> None:
