@@ -53,11 +53,12 @@ class Enqueuer:
     async def _surroundings(self, requests: Sequence[EnqueueRequest], space: str) -> Surroundings:
         lanes = {one.name: one.lane for one in self._registry}
         limits = {one.name: one.limits for one in self._registry if one.limits is not None}
+        attempts = {one.name: one.max_attempts for one in self._registry if one.max_attempts is not None}
         if any(request.type not in lanes for request in requests):
             rows = [row for row in await self._store.cluster.list_types() if row["lane"] and row["name"] not in lanes]
             lanes |= {row["name"]: row["lane"] for row in rows}
             limits |= {row["name"]: bounds for row in rows if (bounds := _limits(row)) is not None}
-        attempts = {one.name: one.max_attempts for one in self._registry if one.max_attempts is not None}
+            attempts |= {row["name"]: row["max_attempts"] for row in rows if row["max_attempts"] is not None}
         return Surroundings(
             space=space,
             lanes=lanes,

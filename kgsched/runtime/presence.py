@@ -85,7 +85,8 @@ class Presence:
         caps = {lane.name: lane.cap for lane in LANES.values() if lane.cap is not None}
         await store.cluster.ensure_lanes(caps)
         limits = {one.name: one.limits for one in self._registry if one.limits is not None}
-        await store.cluster.publish_types({one.name: one.lane for one in self._registry}, limits)
+        attempts = {one.name: one.max_attempts for one in self._registry if one.max_attempts is not None}
+        await store.cluster.publish_types({one.name: one.lane for one in self._registry}, limits, attempts)
         await store.cluster.register_worker(self._identity.worker, self._info, KEEP_MS)
         self._registered = True
         log.info("worker_registered", worker=self._identity.worker, types=len(self._registry.names()))

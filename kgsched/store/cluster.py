@@ -31,10 +31,18 @@ class Cluster:
     async def resign(self, holder: str) -> None:
         await self._client.run("cluster/resign", name=LEADER, holder=holder)
 
-    async def publish_types(self, lanes: Mapping[str, str], limits: Mapping[str, Limits] | None = None) -> None:
-        """Write lane and limits of types into the type table; the newest deployment stands."""
-        bounds = limits or {}
-        rows = [{"name": name, "lane": lane, **asdict(bounds.get(name) or Limits())} for name, lane in lanes.items()]
+    async def publish_types(
+        self,
+        lanes: Mapping[str, str],
+        limits: Mapping[str, Limits] | None = None,
+        max_attempts: Mapping[str, int] | None = None,
+    ) -> None:
+        """Write lane, limits and attempts of types into the type table; the newest deployment stands."""
+        bounds, attempts = limits or {}, max_attempts or {}
+        rows = [
+            {"name": name, "lane": lane, "max_attempts": attempts.get(name), **asdict(bounds.get(name) or Limits())}
+            for name, lane in lanes.items()
+        ]
         await self._client.run("cluster/publish_types", types=rows)
 
     async def read_types(self) -> dict[str, str]:

@@ -141,6 +141,12 @@ async def test_a_type_that_another_process_published_is_known(operations: Operat
     assert (await world.task(done.uid))["lane"] == "enrichment"
 
 
+async def test_attempts_that_another_process_published_count_here(operations: Operations, world: World) -> None:
+    await world.store.cluster.publish_types({"theirs": "enrichment", "plain": "enrichment"}, None, {"theirs": 7})
+    uids = [(await operations.tasks.enqueue(EnqueueRequest(type_))).uid for type_ in ("theirs", "plain")]
+    assert [(await world.task(uid))["max_attempts"] for uid in uids] == [7, 3]
+
+
 async def test_it_waits_for_tasks_by_id_and_by_uid(operations: Operations, world: World) -> None:
     first = await operations.tasks.enqueue(EnqueueRequest("read", id="first"))
     second = await operations.tasks.enqueue(EnqueueRequest("read"))
