@@ -138,7 +138,7 @@ def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path) -> None:
             os.read(read, 1)
             os._exit(0)
     try:
-        until(lambda: not flock.is_held(path))
+        until(lambda: not flock.is_held(path), "lock let go")
     finally:
         os.close(write)
         os.waitpid(child, 0)
