@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from kgsched.core.priority import NAMES, NORMAL
@@ -13,6 +13,7 @@ from kgsched.core.triggers import Every
 from kgsched.errors import InvalidValue
 
 BUILT_IN_TYPE = "scheduled_job"
+DEFAULT_ORIGIN = "default"
 _NOT_VALUES = frozenset({"name", "line", "notes"})
 _TIMING = ("trigger", "timezone", "dst_gap", "dst_fold")
 _TITLES = {"prio_bucket": "priority"}
@@ -52,10 +53,14 @@ class DesiredSchedule:
 
 @dataclass(frozen=True, slots=True)
 class LiveSchedule:
-    """A schedule in the graph. base: the file's values applied last; None when no file made it or names it now."""
+    """A schedule in the graph. base: the file's values applied last; None when no file made it or names it now.
+
+    origin: which file that was, its path; "default" for the one that is used when none is named.
+    """
 
     values: Mapping[str, Any]
     base: Mapping[str, Any] | None = None
+    origin: str = DEFAULT_ORIGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +101,44 @@ def merge(base: Mapping[str, Any] | None, file: DesiredSchedule, live: Mapping[s
     return MergePlan(file.name, changes, tuple(notes), base=wanted)
 
 
-def plan_apply(desired: Iterable[DesiredSchedule], live: Mapping[str, LiveSchedule]) -> list[MergePlan]:
+def plan_apply(
+    desired: Iterable[DesiredSchedule], live: Mapping[str, LiveSchedule], origin: str = DEFAULT_ORIGIN
+) -> list[MergePlan]:
     """What applying a whole file changes, in the file's order, then what it no longer names.
 
-    Removed entries are disabled, only those that a file made; their base ends, so that an entry that comes back
-    later starts from the file alone.
+    Removed entries are disabled, only those that this same file made; their base ends, so that an entry that comes
+    back later starts from the file alone. An entry that another file made is taken over.
     """
     plans = []
     names = set()
     for entry in desired:
         names.add(entry.name)
         here = live.get(entry.name)
-        plans.append(merge(here.base if here else None, entry, here.values if here else None))
+        plans.append(_taken_over(entry, here) if here and _of_another(here, origin) else _merged(entry, here))
     for name, here in sorted(live.items()):
-        if name in names or here.base is None:
+        if name in names or here.base is None or here.origin != origin:
             continue
         if here.values.get("enabled"):
             plans.append(MergePlan(name, {"enabled": False}, (f"{name}: no longer in the file; disabled",)))
         else:
             plans.append(MergePlan(name, {}, (f"{name}: no longer in the file; it was disabled already",)))
     return plans
+
+
+def _of_another(here: LiveSchedule, origin: str) -> bool:
+    return here.base is not None and here.origin != origin
+
+
+def _merged(entry: DesiredSchedule, here: LiveSchedule | None) -> MergePlan:
+    return merge(here.base, entry, here.values) if here else merge(None, entry, None)
+
+
+def _taken_over(entry: DesiredSchedule, here: LiveSchedule) -> MergePlan:
+    """The whole entry, as if no file had made it, and from which file it is taken."""
+    plan = merge(None, entry, here.values)
+    source = "the default file" if here.origin == DEFAULT_ORIGIN else here.origin
+    note = f"{entry.name}: was made by {source}; this file takes it over"
+    return replace(plan, notes=(*entry.notes, note))
 
 
 def set_interval(name: str, live: Mapping[str, Any], interval_ms: int) -> MergePlan:

@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kgsched.core.desired import BUILT_IN_TYPE, DesiredSchedule, LiveSchedule, MergePlan, plan_apply
+from kgsched.core.desired import (
+    BUILT_IN_TYPE,
+    DEFAULT_ORIGIN,
+    DesiredSchedule,
+    LiveSchedule,
+    MergePlan,
+    plan_apply,
+)
 from kgsched.core.lanes import DEFAULT_LANE, MAINT
 from kgsched.core.limits import check_text
 from kgsched.core.schedule_change import changed_fields, new_fields
@@ -18,6 +25,7 @@ from kgsched.registry import Registry
 
 TRIES = 8
 Row = Mapping[str, Any]
+Live = dict[str, tuple[Row, LiveSchedule]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +69,17 @@ class ScheduleWriter:
                 return plan
         raise StorageConflict(f"schedule {name!r} is being changed by others again and again; try once more")
 
-    async def apply(self, desired: list[DesiredSchedule], by: str) -> Applied:
+    async def apply(self, desired: list[DesiredSchedule], origin: str, by: str, *, dry_run: bool = False) -> Applied:
         """Merge a whole file into what is there; safe when several processes apply it at once."""
         live = await self._live()
         done: dict[str, list[str]] = {"created": [], "changed": [], "disabled": [], "unchanged": []}
         notes: list[str] = []
         named = {entry.name for entry in desired}
-        for plan in plan_apply(desired, {name: found for name, (_, found) in live.items()}):
+        for plan in plan_apply(desired, {name: found for name, (_, found) in live.items()}, origin):
             entry = [one for one in desired if one.name == plan.name]
-            kind, final = await self._apply_one(entry[0] if entry else None, plan, live, by)
+            kind, final = _kind(plan, live, origin), plan
+            if not dry_run:
+                kind, final = await self._apply_one(entry[0] if entry else None, plan, live, origin, by)
             done["disabled" if kind == "changed" and plan.name not in named else kind].append(plan.name)
             notes += final.notes
         return Applied(
@@ -81,47 +91,45 @@ class ScheduleWriter:
         )
 
     async def _apply_one(
-        self, entry: DesiredSchedule | None, plan: MergePlan, live: dict[str, tuple[Row, LiveSchedule]], by: str
+        self, entry: DesiredSchedule | None, plan: MergePlan, live: Live, origin: str, by: str
     ) -> tuple[str, MergePlan]:
         for _ in range(TRIES):
-            row, found = live.get(plan.name, (None, None))
-            if plan.created or row is None:
-                if await self._create(plan, by):
-                    return "created", plan
-            elif not plan.changes and found is not None and plan.base == found.base:
-                return "unchanged", plan
-            elif await self._write(row, plan, by, base=True):
-                return "changed", plan
+            match kind := _kind(plan, live, origin):
+                case "unchanged":
+                    return kind, plan
+                case "created" if await self._create(plan, origin, by):
+                    return kind, plan
+                case "changed" if await self._write(live[plan.name][0], plan, by, origin):
+                    return kind, plan
             live = await self._live()  # somebody was faster
             again = {name: one for name, (_, one) in live.items() if name == plan.name}
-            plans = plan_apply([entry] if entry else [], again)
+            plans = plan_apply([entry] if entry else [], again, origin)
             if not plans:
                 return "unchanged", plan
             plan = plans[0]
         raise StorageConflict(f"schedule {plan.name!r} is being changed by others again and again; apply once more")
 
-    async def _live(self) -> dict[str, tuple[Row, LiveSchedule]]:
+    async def _live(self) -> Live:
         rows = await self._store.schedules.read(self._space)
-        return {
-            row["schedule"]["name"]: (row, LiveSchedule(row["schedule"], read_json(row["schedule"].get("desired"))))
-            for row in rows
-        }
+        return {row["schedule"]["name"]: (row, _live_schedule(row["schedule"])) for row in rows}
 
-    async def _create(self, plan: MergePlan, by: str) -> bool:
+    async def _create(self, plan: MergePlan, origin: str, by: str) -> bool:
         now = (await self._store.cluster.pulse()).now
         fields = new_fields(self._space, plan.name, plan.changes, now) | {
             "lane": await self._lane(plan.changes["type"]),
             "desired": _text(plan.base),
+            "origin": origin,
         }
         return await self._store.schedules.create(self._space, plan.name, fields, by, "created") is not None
 
-    async def _write(self, row: Row, plan: MergePlan, by: str, *, base: bool = False) -> bool:
+    async def _write(self, row: Row, plan: MergePlan, by: str, origin: str | None = None) -> bool:
+        """False when it was changed meanwhile. origin: of the file that says so, which the next one is merged with."""
         live = row["schedule"]
         fields = changed_fields(live, plan.changes, row["now"]) if plan.changes else {}
         if "type" in plan.changes:
             fields["lane"] = await self._lane(plan.changes["type"])
-        if base:
-            fields["desired"] = _text(plan.base)
+        if origin is not None:
+            fields |= {"desired": _text(plan.base), "origin": origin}
         note = "; ".join(plan.notes) or f"{', '.join(sorted(plan.changes)) or 'the file'} changed"
         version = await self._store.schedules.change(self._space, plan.name, live["version"], fields, by, note[:1000])
         return version is not None
@@ -133,6 +141,18 @@ class ScheduleWriter:
         if type_ == BUILT_IN_TYPE:
             return MAINT.name
         return (await self._store.cluster.read_types()).get(type_, DEFAULT_LANE)
+
+
+def _kind(plan: MergePlan, live: Live, origin: str) -> str:
+    """What a plan comes to: created, changed or unchanged."""
+    if plan.created or plan.name not in live:
+        return "created"
+    found = live[plan.name][1]
+    return "unchanged" if not plan.changes and plan.base == found.base and found.origin == origin else "changed"
+
+
+def _live_schedule(node: Row) -> LiveSchedule:
+    return LiveSchedule(node, read_json(node.get("desired")), node.get("origin") or DEFAULT_ORIGIN)
 
 
 def _text(base: Mapping[str, Any] | None) -> str | None:

@@ -131,15 +131,20 @@ class ScheduleOperations:
         row = await self._writer.find(name)
         return next_runs(row["schedule"], row["now"], count)
 
-    async def apply(self, path: Path | None, by: str, environ: Mapping[str, str] | None = None) -> Applied:
+    async def apply(
+        self, path: Path | None, by: str, environ: Mapping[str, str] | None = None, *, dry_run: bool = False
+    ) -> Applied:
         """Apply the file at `path`, else the one that KGSCHED_SCHEDULES names, else ./deploy, else the packaged one.
 
-        Raises InvalidFile with all mistakes; nothing is applied then.
+        Schedules that this same file made and no longer names are disabled; what another file made, or a person,
+        stays. dry_run: only tell what would be done. Raises InvalidFile with all mistakes; nothing is applied then.
         """
         environ = os.environ if environ is None else environ
-        found = schedules_file.find(path or self._settings.schedules, environ)
+        named = path or self._settings.schedules
+        found = schedules_file.find(named, environ)
         jobs = {job.name for job in self._registry.jobs()}
-        return await self._writer.apply(schedules_file.load(found, environ, jobs or None), by)
+        desired = schedules_file.load(found, environ, jobs or None)
+        return await self._writer.apply(desired, schedules_file.origin(named, environ), by, dry_run=dry_run)
 
     async def _set(self, name: str, by: str, values: Mapping[str, Any]) -> ScheduleChange:
         def decide(live: Mapping[str, Any]) -> MergePlan:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from kgsched.core.desired import DesiredSchedule
+from kgsched.core.desired import DEFAULT_ORIGIN, DesiredSchedule
 from kgsched.errors import InvalidFile
 from kgsched.operations.schedule_entry import read_entry, unknown_key
 from kgsched.operations.yaml_source import MAX_BYTES, Source
@@ -29,11 +29,26 @@ def find(explicit: Path | str | None, environ: Mapping[str, str]) -> Path:
             source = "--schedules" if explicit else VARIABLE
             raise InvalidFile(str(path), [(None, f"no such file; {source} names it")])
         return path
-    package = Path(str(files("kgsched")))
-    for path in (FILE_NAME, package / "_deploy" / "schedules.yml", package.parent / FILE_NAME):
+    for path in _unnamed():
         if path.is_file():
             return path
     raise InvalidFile(str(FILE_NAME), [(None, "no such file, and the package has none; name one with --schedules")])
+
+
+def origin(explicit: Path | str | None, environ: Mapping[str, str]) -> str:
+    """Whose schedules a file makes: its path, if it was named; "default" for the file that is used without a name.
+
+    A file disables only what came from the same origin.
+    """
+    found = find(explicit, environ)
+    if not (explicit or environ.get(VARIABLE)) or any(path.is_file() and path.samefile(found) for path in _unnamed()):
+        return DEFAULT_ORIGIN
+    return str(found.resolve())
+
+
+def _unnamed() -> tuple[Path, ...]:
+    package = Path(str(files("kgsched")))
+    return (FILE_NAME, package / "_deploy" / "schedules.yml", package.parent / FILE_NAME)
 
 
 def load(path: Path, environ: Mapping[str, str], jobs: Collection[str] | None = None) -> list[DesiredSchedule]:

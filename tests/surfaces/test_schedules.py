@@ -111,6 +111,28 @@ async def test_a_removed_entry_is_disabled_and_one_made_by_hand_is_not(
     }
 
 
+async def test_two_files_leave_each_other_alone(applied: Operations, tmp_path: Path) -> None:
+    other = tmp_path / "other.yml"
+    other.write_text("schedules:\n  theirs:\n    job: heal\n    every: 30m\n", encoding="utf-8")
+    done = await applied.schedules.apply(other, "test", {})
+    assert (done.created, done.disabled, done.notes) == (("theirs",), (), ())
+    again = await applied.schedules.apply(tmp_path / "schedules.yml", "test", {})
+    assert (again.changed, again.disabled) == ((), ())
+    assert all(row["enabled"] for row in await applied.schedules.list_schedules())
+
+
+async def test_a_dry_run_tells_and_changes_nothing(applied: Operations, tmp_path: Path) -> None:
+    path = tmp_path / "schedules.yml"
+    path.write_text(FILE.replace("30m", "45m").replace("mine:", "yours:"), encoding="utf-8")
+    done = await applied.schedules.apply(path, "test", {}, dry_run=True)
+    assert (done.created, done.changed, done.disabled) == (("yours",), ("sweep",), ("mine",))
+    assert {row["name"]: (row["enabled"], row["version"]) for row in await applied.schedules.list_schedules()} == {
+        "mine": (True, 1),
+        "nightly": (True, 1),
+        "sweep": (True, 1),
+    }
+
+
 async def test_a_file_with_mistakes_applies_nothing_and_names_every_line(
     operations: Operations, world: World, tmp_path: Path
 ) -> None:

@@ -115,6 +115,14 @@ def test_renamed_entry_is_made_and_the_old_one_disabled_while_others_stay() -> N
     assert plans["a"] == MergePlan("a", {"enabled": False}, ("a: no longer in the file; disabled",), base=None)
 
 
+def test_a_file_touches_nothing_of_another_file_but_what_it_names_too() -> None:
+    other = LiveSchedule(live(FEED, prio_bucket=0), FEED.values(), "/srv/a.yml")
+    assert plan_apply([], {"feed": other}, "/srv/b.yml") == []
+    (plan,) = plan_apply([FEED], {"feed": other}, "/srv/b.yml")
+    assert plan.changes == {"prio_bucket": 2}
+    assert plan.notes == ("feed: was made by /srv/a.yml; this file takes it over",)
+
+
 def test_entry_that_comes_back_starts_from_the_file_alone() -> None:
     removed = LiveSchedule(live(FEED, enabled=False, prio_bucket=0, payload='{"old":1}'))
     assert plan_apply([], {"feed": removed}) == []

@@ -10,7 +10,7 @@ import pytest
 from kgsched.core.desired import DesiredSchedule
 from kgsched.core.times import parse_instant
 from kgsched.errors import InvalidFile
-from kgsched.operations.schedules_file import find, load
+from kgsched.operations.schedules_file import find, load, origin
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "schedules.yml"
 Read = Callable[..., list[DesiredSchedule]]
@@ -281,11 +281,18 @@ def test_named_file_comes_first_then_the_folders_then_the_shipped_one(
     here.parent.mkdir()
     here.write_text("schedules: {}\n")
     assert find(None, {}).samefile(here)
+    assert (origin(None, {}), origin(here, {})) == ("default", "default")
     other, third = tmp_path / "other.yml", tmp_path / "third.yml"
     other.write_text("")
     third.write_text("")
     assert find(None, {"KGSCHED_SCHEDULES": str(other)}) == other
     assert find(third, {"KGSCHED_SCHEDULES": str(other)}) == third
+
+
+def test_a_named_file_is_an_origin_of_its_own(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yml"
+    mine.write_text("schedules: {}\n", encoding="utf-8")
+    assert {origin(mine, {}), origin(None, {"KGSCHED_SCHEDULES": str(mine)})} == {str(mine.resolve())}
 
 
 def test_named_file_that_is_not_there_is_an_error_and_no_other_is_taken(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgsched.surfaces.cli import complete
-from kgsched.surfaces.cli.options import Json, Priority, Timeout
+from kgsched.surfaces.cli.options import DryRun, Json, Priority, Timeout
 from kgsched.surfaces.cli.output import notes, print_json, print_line, print_pairs, print_table, say
 from kgsched.surfaces.cli.session import me, visit
 
@@ -127,14 +127,21 @@ def apply(
         Path | None,
         typer.Argument(help="The file; else KGSCHED_SCHEDULES, ./deploy/schedules.yml, or the packaged one."),
     ] = None,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Apply a file of schedules. What was changed live stays until the file changes that same field."""
-    done = visit(lambda app: app.operations.schedules.apply(file, me()), built_in=True)
+    """Apply a file of schedules. What was changed live stays until the file changes that same field.
+
+    Disables the schedules that this same file made earlier and no longer names; those that another file made stay as
+    they are. A schedule of another file that this one names too is taken over. --dry-run shows what would be done.
+    """
+    done = visit(lambda app: app.operations.schedules.apply(file, me(), dry_run=dry_run), built_in=True)
     if as_json:
         print_json(asdict(done))
         return
     notes(done.notes)
+    if dry_run:
+        say("dry run; this would be:")
     for kind in ("created", "changed", "disabled", "unchanged"):
         names = getattr(done, kind)
         if names:
