@@ -35,6 +35,15 @@ async def lived(world: World, store: Neo4jStore) -> Neo4jStore:
     await cluster.pause_lane("paused", True, "somebody", "because")
     await cluster.register_worker("w", {"host": "h", "pid": 1, "slots": 4, "types": ["a"], "session": "s"}, 60_000)
     await _ticked(store)
+    entry = {
+        "space": "default",
+        "who": "ada",
+        "door": "cli",
+        "action": "tasks.cancel",
+        "target": "mine",
+        "outcome": "done",
+    }
+    await store.audit.record([entry])
     root = new_task("a", source="https://example.org", key="k", trace="00-1-1-01", id="mine", eta=1)
     child = new_task("a", uid=store.new_uid([root.uid]), after=(Dependency(root.uid),), spawned_by=root.uid)
     dead = new_task("a")
