@@ -18,10 +18,10 @@ async def leave_no_leader(bench: Bench) -> None:
 
 
 async def test_sigterm_lets_short_bodies_finish_and_gives_the_others_back(bench: Bench, tmp_path: Path) -> None:
-    short = [await bench.enqueue("short", {"seconds": 2.0}) for _ in range(2)]
+    short = [await bench.enqueue("short", {"seconds": 6.0}) for _ in range(2)]
     long = [await bench.enqueue("long") for _ in range(2)]
     queued = [await bench.enqueue("short") for _ in range(10)]
-    async with running_daemon(bench.address, tmp_path, drain=5.0) as daemon:
+    async with running_daemon(bench.address, tmp_path, drain=12.0) as daemon:
         began = await daemon.has("began", 4)
         daemon.signal(signal.SIGTERM)
         assert await daemon.ended() == 0
