@@ -45,13 +45,18 @@ def install(settings: Settings, version: str, probe: Probe, progress: Progress) 
     return replace(program, archive=archive.flags)
 
 
+def installed(settings: Settings, version: str) -> bool:
+    """Whether all that `version` needs is in the cache."""
+    return not missing(load_lock(version), _jars(settings.cache / "neo4j" / version))
+
+
 def install_jars(jars: Sequence[Jar], base: Path, url: str, name: str, progress: Progress) -> Path:
     """The folder with all of `jars`; those that are missing are downloaded, by one process at a time.
 
     It is laid out as a Maven repository: in one flat folder, the `Class-Path` entries of some jars would be found
     and change the class path, and a class archive is not valid then.
     """
-    folder = base / "jars"
+    folder = _jars(base)
     if not missing(jars, folder):
         return folder
     try:
@@ -68,3 +73,7 @@ def install_jars(jars: Sequence[Jar], base: Path, url: str, name: str, progress:
 
             fetch_all(jars, folder, url, progress)
     return folder
+
+
+def _jars(base: Path) -> Path:
+    return base / "jars"

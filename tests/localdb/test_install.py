@@ -10,6 +10,7 @@ import pytest
 from kgsched.config import DEFAULT_NEO4J, load_settings
 from kgsched.errors import LocalDbError, UnknownName
 from kgsched.localdb.conf import Program, auth_ini
+from kgsched.localdb.install import installed
 from kgsched.localdb.java import find_java
 from kgsched.localdb.lockfile import load_lock, shipped_versions
 
@@ -90,3 +91,14 @@ def test_a_chosen_java_must_fit(fake_java: Path) -> None:
         find_java(load_settings(java=fake_java), "5")
     with pytest.raises(LocalDbError, match="is not a Java that runs"):
         find_java(load_settings(java=fake_java.parent / "none"), "5")
+
+
+def test_a_version_is_installed_once_all_its_jars_are_there(tmp_path: Path) -> None:
+    settings = load_settings(cache=tmp_path)
+    assert not installed(settings, DEFAULT_NEO4J)
+    for jar in load_lock(DEFAULT_NEO4J):
+        path = tmp_path / "neo4j" / DEFAULT_NEO4J / "jars" / jar.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            file.truncate(jar.size)
+    assert installed(settings, DEFAULT_NEO4J)

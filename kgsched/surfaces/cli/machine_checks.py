@@ -10,6 +10,7 @@ from pathlib import Path
 from kgsched.config import Settings
 from kgsched.errors import KgschedError
 from kgsched.localdb import ManagedServer, ServerStatus
+from kgsched.localdb.install import installed
 from kgsched.localdb.java import find_java
 from kgsched.localdb.lockfile import line_of
 from kgsched.operations.doctor import Finding, Level
@@ -53,8 +54,7 @@ def _java(settings: Settings, version: str) -> Finding:
 
 
 def _cache(settings: Settings, status: ServerStatus) -> Finding:
-    lib = settings.cache / "neo4j" / status.version / "lib"
-    if not lib.is_dir():
+    if not installed(settings, status.version):
         remedy = "the first start downloads it; that needs the network, or KGSCHED_MAVEN_URL"
         return Finding("cache", Level.WARN, f"Neo4j {status.version} is not in {settings.cache} yet", remedy)
     return Finding("cache", Level.OK, f"Neo4j {status.version} in {settings.cache}")
