@@ -33,10 +33,10 @@ def check_slug(kind: str, value: str) -> str:
     return value
 
 
-def to_json(kind: str, value: object, limit: int = MAX_JSON_BYTES) -> str:
-    """Compact JSON text with sorted keys. Raises InvalidValue when it is not JSON or over `limit` bytes."""
+def to_json(kind: str, value: object, limit: int = MAX_JSON_BYTES, *, sort: bool = True) -> str:
+    """Compact JSON text, with sorted keys unless told otherwise. Raises InvalidValue when it is not JSON or over `limit` bytes."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=sort)
         size = len(text.encode("utf-8"))
     except (TypeError, ValueError, RecursionError, UnicodeEncodeError) as error:
         raise InvalidValue(f"{kind} is not JSON: {error}") from None

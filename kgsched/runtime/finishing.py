@@ -72,7 +72,7 @@ class Finisher:
 
     def _ack(self, result: object) -> Ack:
         value = result() if callable(result) else result
-        text = None if value is None else to_json(f"result of task {self._claim.id}", value)
+        text = None if value is None else to_json(f"result of task {self._claim.id}", value, sort=False)
         ack = decide(self._claim, Completed(text), Backoff(), 0.0)
         return dataclasses.replace(ack, log=self._log.lines())
 

@@ -23,7 +23,7 @@ def completed(type_name: str, value: object) -> Outcome:
     if value is None:
         return Completed()
     try:
-        return Completed(to_json(f"result of task type {type_name!r}", value))
+        return Completed(to_json(f"result of task type {type_name!r}", value, sort=False))
     except Exception as error:  # noqa: BLE001 - whatever a strange value raises while it is encoded is its own fault
         return Failed(describe(error), transient=False)
 

@@ -37,7 +37,7 @@ def test_the_feed_queues_fetches_and_ingests_and_skips_what_was_seen(commands: C
         weights = [(row[1], -int(str(row[3]))) for row in fetches()]
         assert weights == sorted(weights), "the best papers were not fetched first"
 
-        second = json.loads(commands.run("kgsched", "schedules", "run-now", "research_feed").stdout)
+        second = json.loads(commands.run("kgsched", "schedules", "run-now", "research_feed", "--json").stdout)["result"]
         assert second["seen_skipped"] == first["feed_items"]
         assert len(fetches()) == first["queued_full"]
         assert _rows(commands, ARTICLES) == [[first["queued_full"] + first["ingested_marginal"]]]
@@ -58,8 +58,8 @@ def test_the_two_commands_that_take_words(commands: Commands) -> None:
         commands.run("graph_schedules", "action=set_interval", "name=research_feed", "interval_s=900")
         rows = _rows(commands, SCHEDULES)
         assert rows == [["every 1h", 1], ["every 15m", 2]]
-        ran = commands.run("graph_schedules", "action=run_now", "name=research_feed").stdout
-        assert json.loads(ran)["status"] == "ok"
+        ran = commands.run("graph_schedules", "action=run_now", "name=research_feed", "json=true").stdout
+        assert json.loads(ran)["result"]["status"] == "ok"
         assert daemon.end() == 0
     with commands.daemon() as daemon:
         rows = _rows(commands, "MATCH (s:Schedule {name: 'research_feed'}) RETURN s.trigger, s.enabled")

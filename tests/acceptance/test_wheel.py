@@ -56,6 +56,6 @@ def test_the_feed_runs_from_the_wheel(
         env = _own(environment(neo4j_server, HOME=str(tmp_path), **feed))
         commands = Commands(env, tmp_path, installed)
         with commands.daemon() as daemon:
-            told = commands.run("kgsched", "schedules", "run-now", "research_feed").stdout
-            assert json.loads(told)["graded"] > 0
+            told = commands.run("kgsched", "schedules", "run-now", "research_feed", "--json").stdout
+            assert json.loads(told)["result"]["graded"] > 0
             assert daemon.end() == 0

@@ -134,9 +134,9 @@ async def test_run_now_waits_for_the_tick_and_prints_its_result(commands: Comman
     await run(commands, "schedules", "apply")
     waiting = asyncio.create_task(run(commands, "schedules", "run-now", "archive"))
     claims: list[Claim] = await until(lambda: world.claim(1, RULES))
-    await world.finish(claims[0], result='{"seen_skipped": 3}')
+    await world.finish(claims[0], result='{"status": "ok", "queued": [{"id": "a", "score": 1}], "seen_skipped": 3}')
     answer = await waiting
-    assert (answer.code, answer.json) == (0, {"seen_skipped": 3})
+    assert (answer.code, answer.out) == (0, "status: ok\nseen_skipped: 3\nqueued: 1\n  id=a  score=1\n")
 
 
 async def test_words_change_a_schedule(commands: Commands) -> None:

@@ -9,6 +9,7 @@ import pytest
 from kgsched.core.json_text import parse_json
 from kgsched.errors import InvalidValue
 from kgsched.surfaces.cli.output import cell, confirm, print_pairs, print_table, visible
+from kgsched.surfaces.cli.readable import print_result, short
 
 
 def test_a_table_is_never_cut_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,3 +58,17 @@ def test_json_over_a_mebibyte_is_refused_by_its_size() -> None:
 def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
     assert visible("a\x1b[31mb\x07\u202e\x9b\ud800") == "a\\u001b[31mb\\u0007\\u202e\\u009b\\ud800"
     assert visible("Grüße 任务\tand\nlines") == "Grüße 任务\tand\nlines"
+
+
+def test_a_result_begins_with_its_single_values_in_its_own_order(capsys: pytest.CaptureFixture[str]) -> None:
+    queued = [{"id": f"p{n}", "score": n} for n in range(12)]
+    print_result({"queued": queued, "status": "ok", "seen_skipped": 14, "names": ["a", "b"], "by": {"x": 1}})
+    out = capsys.readouterr().out.splitlines()
+    assert out[:5] == ["status: ok", "seen_skipped: 14", "queued: 12", "  id=p0  score=0", "  id=p1  score=1"]
+    assert out[-3:] == ["  … and 2 more; --json prints all", "names: a, b", "by: x=1"]
+
+
+def test_long_lists_and_texts_are_told_by_their_size() -> None:
+    assert short([0.1] * 512) == "[0.1, … 512 numbers]"
+    assert short({"v": [1] * 20, "t": "a\nb"}) == '{"v": [1, … 20 numbers], "t": "a\\nb"}'
+    assert len(short("x" * 5000)) == 200

@@ -10,6 +10,7 @@ import typer
 from kgsched.errors import InvalidValue
 from kgsched.surfaces.cli.options import Json
 from kgsched.surfaces.cli.output import print_json, print_table, say
+from kgsched.surfaces.cli.readable import short
 from kgsched.surfaces.cli.session import visit
 
 _CUTS = {
@@ -41,7 +42,8 @@ def graph_query(
     if as_json:
         print_json(answer_record(answer))
     else:
-        print_table(answer.columns, answer.rows, "no rows")
+        rows = [{name: short(value) for name, value in row.items()} for row in answer.rows]
+        print_table(answer.columns, rows, "no rows")
     if answer.cut:
         say(f"cut after {len(answer.rows)} rows: {_CUTS[answer.cut]}")
 

@@ -11,6 +11,7 @@ import typer
 from kgsched.surfaces.cli import complete
 from kgsched.surfaces.cli.options import DryRun, Json, Priority, Timeout
 from kgsched.surfaces.cli.output import notes, print_json, print_line, print_pairs, print_table, say
+from kgsched.surfaces.cli.readable import print_result
 from kgsched.surfaces.cli.session import me, visit
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def run_now(
     if as_json:
         print_json(answer)
     elif answer["result"] is not None:
-        print_json(answer["result"])
+        print_result(answer["result"])
     elif no_wait:
         print_line(answer["id"])
     _end(name, answer, no_wait, timeout)
