@@ -1,4 +1,4 @@
-// Enqueue a tick by hand; the phase stays. Where a tick has not run yet there is no second one: its bucket is raised if asked.
+// Enqueue a tick by hand; the phase stays, last_run moves. Where a tick has not run yet there is no second one: its bucket is raised if asked.
 // params: space, name, uid (new), payload (null: the schedule's), prio_bucket (null: the schedule's)
 // returns: no row: no such schedule; answer (created | coalesced | other_payload), uid, id, gates [[space, key]] to admit
 // mode: write
@@ -33,6 +33,7 @@ CALL (s, now, payload, bucket, answer) {
     gate: CASE WHEN s.overlap = 'coalesce' THEN 's:' + s.name END,
     ready: CASE WHEN s.overlap = 'coalesce' THEN NULL ELSE bucket END,
     gate_waiting: CASE WHEN s.overlap = 'coalesce' THEN 's:' + s.name END})
+  SET s.last_run = now
   RETURN collect(t)[0] AS made
 }
 WITH s, answer, coalesce(made, waiting) AS t

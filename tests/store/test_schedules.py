@@ -148,6 +148,7 @@ async def test_run_now_makes_a_tick_without_moving_the_phase(world: World) -> No
     assert row["id"].startswith("run:n:")
     after = await schedule(world)
     assert (after["next_run"], after.get("last_slot")) == (before["next_run"], before.get("last_slot"))
+    assert after["last_run"] >= before["created_at"]
     assert slot not in [tick.get("slot") for tick in await ticks(world)]
     assert len(await world.claim()) == 1
     assert await world.store.schedules.run_now("default", "nope") is None

@@ -139,6 +139,22 @@ async def test_run_now_waits_for_the_tick_and_prints_its_result(commands: Comman
     assert (answer.code, answer.out) == (0, "status: ok\nseen_skipped: 3\nqueued: 1\n  id=a  score=1\n")
 
 
+async def test_a_list_shows_the_run_that_comes_after_the_wait(commands: Commands, world: World) -> None:
+    await run(commands, "schedules", "apply")
+    await world.cypher("MATCH (s:Schedule {name: 'archive'}) SET s.backoff_until = s.next_run + 1000")
+    answer = await run(commands, "schedules", "list")
+    (line,) = [one for one in answer.out.splitlines() if "waits after failures" in one]
+    assert line.startswith("archive")
+
+
+async def test_status_counts_as_ready_only_what_is(commands: Commands, operations: Operations) -> None:
+    await operations.tasks.enqueue(EnqueueRequest("read", id="a"))
+    await operations.tasks.enqueue(EnqueueRequest("read", after=["a"]))
+    await operations.tasks.enqueue(EnqueueRequest("read", delay="1h"))
+    answer = await run(commands, "status")
+    assert ["ready", "and", "waiting", "1"] in [line.split() for line in answer.out.splitlines()]
+
+
 async def test_words_change_a_schedule(commands: Commands) -> None:
     await run(commands, "schedules", "apply")
     done = await asyncio.to_thread(

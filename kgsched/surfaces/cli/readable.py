@@ -15,7 +15,7 @@ _ITEM_WIDTH = 110
 
 
 def print_result(result: Any) -> None:
-    """A result: what is one value first, a `name: value` line each in the result's own order, then lists and objects."""
+    """A result in its own order: first what is one value, a `name: value` line each, then lists and objects."""
     if not isinstance(result, Mapping):
         print_line(short(result))
         return
@@ -61,7 +61,8 @@ def _short(value: Any) -> str:
             more = [f"… {len(value)} items"] if len(value) > MAX_ITEMS else []
             return f"[{', '.join([*map(_short, value[:MAX_ITEMS]), *more])}]"
         case dict():
-            return f"{{{', '.join(f'{json.dumps(name, ensure_ascii=False)}: {_short(one)}' for name, one in value.items())}}}"
+            fields = (f"{json.dumps(name, ensure_ascii=False)}: {_short(one)}" for name, one in value.items())
+            return f"{{{', '.join(fields)}}}"
         case str():
             return cell(json.dumps(_cut(value, MAX_TEXT), ensure_ascii=False))
         case _:

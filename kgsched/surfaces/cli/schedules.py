@@ -32,7 +32,8 @@ def list_schedules(as_json: Json = False) -> None:
     if as_json:
         print_json({"schedules": rows})
     else:
-        print_table(COLUMNS, rows, "no schedules yet; `kgsched schedules apply` makes those of the file")
+        empty = "no schedules yet; `kgsched schedules apply` makes those of the file"
+        print_table(COLUMNS, [_marked(row) for row in rows], empty)
 
 
 @app.command()
@@ -173,4 +174,10 @@ def _print_change(change: ScheduleChange, as_json: bool) -> None:
         print_json({"schedule": change.schedule, "notes": list(change.notes)})
         return
     notes(change.notes)
-    print_table(COLUMNS, [change.schedule])
+    print_table(COLUMNS, [_marked(change.schedule)])
+
+
+def _marked(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the run that the wait after failures lets it have."""
+    due, until = row["next_run"], row["backoff_until"]
+    return row | {"next_run": f"{until} (waits after failures)"} if due and until and until > due else row

@@ -32,7 +32,7 @@ def _head(record: dict[str, Any]) -> list[tuple[str, Any]]:
         ("space", record["space"]),
         ("leader", record["leader"]["worker"] or "nobody (start `kgsched daemon`)"),
         ("workers", record["workers"]),
-        ("ready and waiting", sum(record["tasks"][state] for state in ("pending", "scheduled", "blocked"))),
+        ("ready and waiting", record["tasks"]["pending"]),
         ("oldest ready", "-" if age is None else f"{age:g} s"),
         *((f"oldest {name}", f"{age:g} s") for name, age in record["oldest_ready_by_priority"].items()),
         ("next schedule run", record["next_schedule_run"] or "-"),
