@@ -51,7 +51,8 @@ class ScheduleWriter:
         if rows:
             return rows[0]
         known = [row["schedule"]["name"] for row in await self._store.schedules.read(self._space)]
-        raise UnknownName("schedule", name, known)
+        remedy = "" if known else "(there are no schedules yet: no daemon has loaded the schedules file)"
+        raise UnknownName("schedule", name, known, remedy)
 
     async def change(
         self, name: str, by: str, decide: Callable[[Row], MergePlan], version: int | None = None

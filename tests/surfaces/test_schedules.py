@@ -193,6 +193,11 @@ async def test_changes_at_the_same_time_are_all_made(applied: Operations) -> Non
     assert len({one["number"] for one in record["revisions"]}) == record["version"]
 
 
+async def test_a_graph_without_schedules_says_that_no_file_was_loaded(operations: Operations) -> None:
+    with pytest.raises(UnknownName, match="no daemon has loaded the schedules file"):
+        await operations.schedules.run_now("sweep")
+
+
 async def test_an_unknown_name_has_near_ones(applied: Operations) -> None:
     for ask in (
         applied.schedules.show("sweeep"),
