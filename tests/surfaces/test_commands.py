@@ -155,6 +155,19 @@ async def test_status_counts_as_ready_only_what_is(commands: Commands, operation
     assert ["ready", "and", "waiting", "1"] in [line.split() for line in answer.out.splitlines()]
 
 
+async def test_a_timeout_is_a_duration(commands: Commands, operations: Operations) -> None:
+    await operations.tasks.enqueue(EnqueueRequest("read", id="t"))
+    answer = await run(commands, "tasks", "wait", "t", "--timeout", "200ms")
+    assert (answer.code, "not all are over after 0.2 s" in answer.err) == (1, True)
+    wrong = await run(commands, "tasks", "wait", "t", "--timeout", "soon")
+    assert (wrong.code, "'soon' is not a duration" in wrong.err) == (2, True)
+
+
+async def test_a_priority_without_its_option_is_told_the_option(commands: Commands) -> None:
+    answer = await run(commands, "tasks", "prioritize", "t", "0")
+    assert (answer.code, "did you mean --priority 0?" in answer.err) == (2, True)
+
+
 async def test_words_change_a_schedule(commands: Commands) -> None:
     await run(commands, "schedules", "apply")
     done = await asyncio.to_thread(

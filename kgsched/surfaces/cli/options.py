@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kgsched.errors import InvalidValue
 from kgsched.surfaces.cli import complete
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document with stable keys.")]
@@ -40,4 +41,23 @@ Priority = Annotated[
         autocompletion=complete.priorities,
     ),
 ]
-Timeout = Annotated[float | None, typer.Option("--timeout", help="Stop waiting after this many seconds.", min=0.0)]
+
+
+def _seconds(value: str | float) -> float:
+    from kgsched.core.times import parse_duration
+
+    try:
+        return parse_duration(value) / 1000
+    except InvalidValue as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        parser=_seconds,
+        metavar="DURATION",
+        help="Stop waiting after this long: seconds, or a duration like 90s, 10m.",
+    ),
+]

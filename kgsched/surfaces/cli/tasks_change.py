@@ -109,10 +109,12 @@ def prioritize(
     as_json: Json = False,
 ) -> None:
     """Change the priority of tasks that are not over."""
-    from kgsched.core.priority import parse_priority, parse_weight
+    from kgsched.core.priority import NAMES, parse_priority, parse_weight
 
     if priority is None:
-        raise InvalidValue("say which: --priority critical, high, normal or background")
+        last = ids[-1] if ids else ""
+        meant = f"; did you mean --priority {last}?" if last in (*NAMES, "low", "0", "1", "2", "3") else ""
+        raise InvalidValue(f"say which: --priority critical, high, normal, background, or 0 to 3{meant}")
     bucket = parse_priority(priority)
     if weight is not None:
         parse_weight(weight)
