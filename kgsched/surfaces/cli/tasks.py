@@ -34,7 +34,8 @@ app.command()(tasks_change.cancel)
 app.command()(tasks_change.retry)
 app.command()(tasks_change.prioritize)
 
-COLUMNS = ("id", "type", "status", "priority", "weight", "attempts", "enqueued_at", "last_error")
+COLUMNS = ("id", "type", "status", "priority", "weight", "attempts", "enqueued_at", "source", "last_error")
+MAX_ERROR = 60
 Id = Annotated[str, typer.Argument(help="Id or uid of the task.", autocompletion=complete.task_ids)]
 
 
@@ -61,7 +62,7 @@ def list_tasks(
     if as_json:
         print_json({"tasks": list(page.items), "next_cursor": page.next_cursor})
         return
-    print_table(COLUMNS, page.items, "no tasks match")
+    print_table(COLUMNS, [_brief(task) for task in page.items], "no tasks match")
     if page.next_cursor:
         say(f"more: --cursor {page.next_cursor}")
 
@@ -172,6 +173,14 @@ def wait(
         say(f"error: not all are over after {timeout:g} s")
     if not waited.done or any(task["status"] != "completed" for task in waited.tasks):
         raise typer.Exit(1)
+
+
+def _brief(task: dict[str, Any]) -> dict[str, Any]:
+    """The task with its error cut on a terminal, so that the other columns keep their width."""
+    error = task["last_error"]
+    if error is None or len(error) <= MAX_ERROR or not sys.stdout.isatty():
+        return task
+    return task | {"last_error": error[: MAX_ERROR - 1] + "…"}
 
 
 def _payload(text: str | None) -> Any:
