@@ -50,7 +50,7 @@ class InvalidValue(UsageError, ValueError):
 
 
 class UnknownName(UsageError):
-    """A name that does not exist, with the nearest names that do."""
+    """A name that does not exist, with the nearest names that do. plain: the message without the remedy."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str] = (), remedy: str = "") -> None:
         names = sorted(set(known))
@@ -58,7 +58,8 @@ class UnknownName(UsageError):
         hint = f"; did you mean {' or '.join(repr(one) for one in near)}?" if near else ""
         if not near and names:
             hint = f"; known: {', '.join(names[:10])}{' …' if len(names) > 10 else ''}"
-        super().__init__(f"no {kind} named {name!r}{hint}{' ' + remedy if remedy else ''}")
+        self.plain = f"no {kind} named {name!r}{hint}"
+        super().__init__(f"{self.plain}{' ' + remedy if remedy else ''}")
         self.kind, self.name, self.near = kind, name, near
 
 

@@ -72,7 +72,7 @@ def build(
     """
     check_text("task type", request.type)
     if request.type not in around.lanes and not request.allow_unknown_type:
-        remedy = "(allow_unknown_type, --allow-unknown-type, enqueues it for a worker that comes later)"
+        remedy = "(allow_unknown_type enqueues it for a worker that comes later)"
         raise UnknownName("task type", request.type, around.lanes, remedy)
     eta, notes = _eta(request)
     unique, unique_ms = _unique(request)

@@ -168,6 +168,22 @@ async def test_a_priority_without_its_option_is_told_the_option(commands: Comman
     assert (answer.code, "did you mean --priority 0?" in answer.err) == (2, True)
 
 
+async def test_an_unknown_type_is_told_the_option_of_the_command_line(commands: Commands) -> None:
+    answer = await run(commands, "tasks", "enqueue", "nope")
+    assert (answer.code, "--allow-unknown-type" in answer.err, "allow_unknown" in answer.err) == (2, True, False)
+
+
+@pytest.mark.parametrize("command", ["graph_query", "graph_schedules"])
+def test_commands_of_words_have_a_help(commands: Commands, command: str) -> None:
+    answer = commands.run_words(command, "--help")
+    assert (answer.code, answer.out.startswith(f"usage: {command}")) == (0, True)
+
+
+def test_settings_are_shown_with_their_units(commands: Commands) -> None:
+    shown = {line.split()[0]: line.split()[1] for line in commands.run("config", "show").out.splitlines()}
+    assert (shown["keep_finished"], shown["lease"], shown["poll"]) == ("30d", "5m", "250ms")
+
+
 async def test_words_change_a_schedule(commands: Commands) -> None:
     await run(commands, "schedules", "apply")
     done = await asyncio.to_thread(

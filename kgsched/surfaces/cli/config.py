@@ -10,6 +10,10 @@ import typer
 from kgsched.surfaces.cli.options import Json
 from kgsched.surfaces.cli.output import print_json, print_table
 
+DURATIONS = frozenset(
+    {"neo4j_ready_timeout", "lease", "grace", "beat", "drain", "poll", "backoff_base", "backoff_cap", "deadline"}
+    | {"keep_finished", "archive_after", "keep_audit", "research_feed_interval", "arxiv_interval", "pdf_timeout"}
+)
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -25,7 +29,16 @@ def show(as_json: Json = False) -> None:
     if as_json:
         print_json({"settings": rows})
     else:
-        print_table(("setting", "value", "source", "variable"), rows)
+        print_table(("setting", "value", "source", "variable"), [_with_unit(row) for row in rows])
+
+
+def _with_unit(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with a duration as text, like 5m; settings hold seconds."""
+    from kgsched.core.times import show_duration
+
+    if row["setting"] not in DURATIONS or row["value"] is None:
+        return row
+    return row | {"value": show_duration(round(row["value"] * 1000))}
 
 
 def _rows() -> list[dict[str, Any]]:

@@ -109,7 +109,11 @@ def restore(
     if not path.is_file():
         raise InvalidValue(f"there is no backup file {path}")
     _confirm(f"Replace the data in {load_settings().home} by {path}?", yes)
-    _print_path("replaced", _server().restore(path), as_json)
+    kept = _server().restore(path)
+    _say(f"restored: the data is now that of {path}")
+    if kept is not None:
+        _say(f"the data from before is kept in {kept}; delete that folder when all is well")
+    _print_path("replaced", kept, as_json)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgsched.errors import InvalidValue
+from kgsched.errors import InvalidValue, UnknownName
 from kgsched.surfaces.cli import complete, tasks_change
 from kgsched.surfaces.cli.options import (
     Json,
@@ -140,7 +140,13 @@ def enqueue(
     )
 
     async def act(app: Kgsched) -> Enqueued:
-        return await app.operations.tasks.enqueue(request)
+        try:
+            return await app.operations.tasks.enqueue(request)
+        except UnknownName as error:
+            if error.kind != "task type":
+                raise
+            remedy = "(--allow-unknown-type enqueues it for a worker that comes later)"
+            raise InvalidValue(f"{error.plain} {remedy}") from None
 
     done = visit(act)
     if as_json:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 
 from kgsched.errors import InvalidValue, UnknownName
 from kgsched.surfaces.cli.main import ending, main
+from kgsched.surfaces.cli.output import print_line
 
+_HELP = ("-h", "--help")
 _TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 _KEYS = ("action", "name", "priority", "interval_s", "payload", "file", "wait", "timeout", "json")
 _QUERY_USAGE = 'graph_query "MATCH (n) RETURN count(n)" [limit=50] [param.NAME=VALUE …] [json=true]'
@@ -19,17 +21,23 @@ _SCHEDULES_USAGE = (
 
 def graph_query() -> None:
     """`graph_query "MATCH …"`."""
+    if sys.argv[1:2] and sys.argv[1] in _HELP:
+        print_line(f"usage: {_QUERY_USAGE}\n\nRun one read-only Cypher statement.")
+        return
     ending(lambda: main(query_words(sys.argv[1:])))
 
 
 def graph_schedules() -> None:
     """`graph_schedules action=… name=…`."""
+    if any(word in _HELP for word in sys.argv[1:]):
+        print_line(f"usage: {_SCHEDULES_USAGE}\n\nList, show, run, switch and change schedules.")
+        return
     ending(lambda: main(schedule_words(sys.argv[1:])))
 
 
 def query_words(words: Sequence[str]) -> list[str]:
     """The command line of `kgsched` for the words of graph_query."""
-    if not words or words[0] in ("-h", "--help"):
+    if not words:
         raise InvalidValue(f"usage: {_QUERY_USAGE}")
     statement = words[0].removeprefix("query=").removeprefix("cypher=")
     line = ["graph-query"]
