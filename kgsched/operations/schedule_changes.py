@@ -74,7 +74,7 @@ class ScheduleWriter:
         """Merge a whole file into what is there; safe when several processes apply it at once."""
         live = await self._live()
         done: dict[str, list[str]] = {"created": [], "changed": [], "disabled": [], "unchanged": []}
-        notes: list[str] = []
+        notes = await self._unhandled(desired)
         named = {entry.name for entry in desired}
         for plan in plan_apply(desired, {name: found for name, (_, found) in live.items()}, origin):
             entry = [one for one in desired if one.name == plan.name]
@@ -109,6 +109,17 @@ class ScheduleWriter:
                 return "unchanged", plan
             plan = plans[0]
         raise StorageConflict(f"schedule {plan.name!r} is being changed by others again and again; apply once more")
+
+    async def _unhandled(self, desired: list[DesiredSchedule]) -> list[str]:
+        """A note on each entry whose type no handler has, here or at any worker."""
+        known = {BUILT_IN_TYPE, *self._registry.names(), *await self._store.cluster.read_types()}
+        notes = []
+        for entry in desired:
+            if entry.type not in known:
+                near = UnknownName("task type", entry.type, known).near
+                hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+                notes.append(f"{entry.name}: no handler has type {entry.type!r}{hint}; its ticks wait until one does")
+        return notes
 
     async def _live(self) -> Live:
         rows = await self._store.schedules.read(self._space)

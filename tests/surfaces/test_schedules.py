@@ -121,6 +121,12 @@ async def test_two_files_leave_each_other_alone(applied: Operations, tmp_path: P
     assert all(row["enabled"] for row in await applied.schedules.list_schedules())
 
 
+async def test_a_type_without_a_handler_is_noted_with_near_ones(operations: Operations, tmp_path: Path) -> None:
+    done = await apply(operations, tmp_path, FILE.replace("type: ask", "type: aks"))
+    (note,) = done.notes  # type: ignore[attr-defined]
+    assert "no handler has type 'aks' (did you mean 'ask'?)" in note
+
+
 async def test_a_dry_run_tells_and_changes_nothing(applied: Operations, tmp_path: Path) -> None:
     path = tmp_path / "schedules.yml"
     path.write_text(FILE.replace("30m", "45m").replace("mine:", "yours:"), encoding="utf-8")
