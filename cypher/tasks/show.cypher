@@ -1,7 +1,7 @@
 // One task with all that can be told of it.
 // params: space, id (or uid)
 // returns: task (map), attempts [maps], waits_for [{id, type, status, on_failure, met}], dependents (count of those that wait), spawned
-//   [ids], produced [{labels, id}]; lists hold at most 100
+//   [ids], produced [{labels, id}], because (id of the task because of which it was cancelled); lists hold at most 100
 // mode: read
 CALL () {
   MATCH (t:Task {space: $space, id: $id}) RETURN t
@@ -29,4 +29,8 @@ CALL (t) {
   WITH x LIMIT 100
   RETURN collect(CASE WHEN x IS NOT NULL THEN {labels: labels(x), id: x.id} END) AS produced
 }
-RETURN t {.*} AS task, attempts, waits_for, COUNT { (t)<-[:DEPENDS_ON {met: false}]-() } AS dependents, spawned, produced
+CALL (t) {
+  OPTIONAL MATCH (b:Task {uid: t.cancelled_because})
+  RETURN b.id AS because
+}
+RETURN t {.*} AS task, attempts, waits_for, COUNT { (t)<-[:DEPENDS_ON {met: false}]-() } AS dependents, spawned, produced, because

@@ -152,7 +152,8 @@ class TaskOperations:
     async def retry(self, ids: Sequence[str], by: str, *, skip_missing: bool = False) -> list[Changed]:
         """Bring back dead tasks, and what was cancelled because of each. Raises NotFound before anything is changed."""
         rows = await resolve(self._store.reads, self._space, ids, skip_missing=skip_missing)
-        return [await self._retry(row, by) for row in sorted(rows, key=lambda row: str(row["uid"]))]
+        came_back: dict[str, str] = {}  # uid, and the id of the task with which it came
+        return [await self._retry(row, by, came_back) for row in sorted(rows, key=lambda row: str(row["uid"]))]
 
     async def prioritize(
         self, ids: Sequence[str], priority: str | int, weight: int | None = None, *, skip_missing: bool = False
@@ -172,7 +173,7 @@ class TaskOperations:
             for row in rows
         ]
 
-    async def _retry(self, row: Record, by: str) -> Changed:
+    async def _retry(self, row: Record, by: str, came_back: dict[str, str]) -> Changed:
         answer = await self._store.tasks.retry(row["uid"], by)
         for _ in range(_CASCADE_TRIES):
             if answer is None or answer["answer"] != "cascading":
@@ -182,10 +183,13 @@ class TaskOperations:
         if answer is None:
             return Changed(row["id"], row["uid"], "gone", None, "it was purged meanwhile")
         status = dict(answer["tasks"]).get(row["uid"], answer["status"])
+        if answer["answer"] == "not_dead" and row["uid"] in came_back:
+            return Changed(row["id"], row["uid"], "retried", status, detail=f"came back with {came_back[row['uid']]}")
         refusal = _REFUSALS.get(answer["answer"])
         if refusal is not None:
             why = refusal.format(status=answer["status"], because=answer["because"])
             return Changed(row["id"], row["uid"], answer["answer"], answer["status"], why)
+        came_back |= {uid: row["id"] for uid, now in answer["tasks"] if uid != row["uid"] and now != "cancelled"}
         others = len(answer["tasks"]) - 1
         return Changed(
             row["id"],

@@ -11,7 +11,7 @@ from kgsched.operations.records import Record, attempt_record, read_json, task_r
 
 def full_record(row: Mapping[str, Any]) -> Record:
     """One task with its payload, result, attempts, neighbours and timeline."""
-    task = row["task"]
+    task = {**row["task"], "cancelled_because": row["because"] or row["task"].get("cancelled_because")}
     return {
         **task_record(task),
         "payload": read_json(task.get("payload")),

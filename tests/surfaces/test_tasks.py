@@ -157,6 +157,19 @@ async def test_retry_brings_back_what_was_cancelled_because_of_it(operations: Op
     assert await broken(world.store) == []
 
 
+async def test_retry_of_a_task_and_of_what_comes_back_with_it_refuses_nothing(
+    operations: Operations, world: World
+) -> None:
+    await operations.tasks.enqueue(EnqueueRequest("read", id="root"))
+    await operations.tasks.enqueue(EnqueueRequest("read", id="child", after=["root"]))
+    await world.finish(await world.claim_one(RULES), AckOutcome.FAILED)
+    while (await operations.tasks.show("child"))["status"] != "cancelled":
+        await world.store.sweeps.cascade_step()
+    assert (await operations.tasks.show("child"))["cancelled_because"] == "root"
+    answers = {one.id: one for one in await operations.tasks.retry(["child", "root"], "ada")}
+    assert (answers["child"].refused, answers["child"].detail) == (None, "came back with root")
+
+
 async def test_retry_refuses_with_the_reason(operations: Operations, world: World) -> None:
     await operations.tasks.enqueue(EnqueueRequest("read", id="live"))
     await operations.tasks.enqueue(EnqueueRequest("read", id="dead", key="k", priority="critical"))

@@ -36,6 +36,7 @@ app.command()(tasks_change.prioritize)
 
 COLUMNS = ("id", "type", "status", "priority", "weight", "attempts", "enqueued_at", "source", "last_error")
 MAX_ERROR = 60
+KEPT_LINES = 100  # of the log of a run
 Id = Annotated[str, typer.Argument(help="Id or uid of the task.", autocompletion=complete.task_ids)]
 
 
@@ -75,7 +76,11 @@ def show(id_: Id, as_json: Json = False) -> None:
         print_json(record)
         return
     runs, events = record.pop("attempt_history"), record.pop("timeline")
+    parents = record.pop("waits_for")
     print_pairs((name, value) for name, value in record.items() if value not in ([], 0))
+    if parents:
+        print_line("waits for")
+        print_table(("id", "type", "status", "on_failure"), parents)
     print_line("timeline")
     for event in events:
         print_line(f"  {event['at']}  {event['event']}" + (f"  {cell(event['detail'])}" if event["detail"] else ""))
@@ -210,6 +215,8 @@ def _print_run(run: dict[str, Any]) -> None:
     if not (run["traceback"] or run["log"]):
         return
     print_line(f"run {run['number']} on {run['worker']}: {run['outcome']}")
+    if len(run["log"] or ()) >= KEPT_LINES:
+        print_line(f"  (of the log the last {KEPT_LINES} lines are kept)")
     for line in run["log"] or ():
         print_line(f"  | {line}")
     for line in (run["traceback"] or "").splitlines():
