@@ -84,10 +84,21 @@ def translate(error: Exception, doing: str) -> KgschedError:
 
 
 class Client:
-    """Runs statements. Bound to the event loop that first uses it; one session a call, so calls may overlap."""
+    """Runs statements. Bound to the event loop that first uses it; one session a call, so calls may overlap.
+
+    A connection that was idle for `liveness` seconds is tried before it is used: what lies between may have cut it.
+    """
 
     def __init__(
-        self, uri: str, user: str, password: str, database: str = "neo4j", *, pool: int = 16, timeout: float = 30.0
+        self,
+        uri: str,
+        user: str,
+        password: str,
+        database: str = "neo4j",
+        *,
+        pool: int = 16,
+        timeout: float = 30.0,
+        liveness: float = 10.0,
     ) -> None:
         self.uri, self.user, self.database, self._timeout = uri, user, database, timeout
         self._prefix = ""
@@ -101,7 +112,7 @@ class Client:
                 max_connection_pool_size=pool,
                 connection_timeout=10.0,
                 connection_acquisition_timeout=30.0,
-                liveness_check_timeout=10.0,
+                liveness_check_timeout=liveness,
                 notifications_min_severity="OFF",
                 disable_auto_commit_retries=True,
                 user_agent="kgsched",

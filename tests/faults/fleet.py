@@ -24,7 +24,7 @@ SETTINGS: Mapping[str, Any] = {
     "poll": 0.1,
     "lease": 3.0,
     "grace": 0.2,
-    "beat": 0.5,
+    "beat": 0.4,
     "drain": 0.3,
     "backoff_base": 0.05,
     "backoff_cap": 0.2,

@@ -50,7 +50,7 @@ async def judge(
     )
     tasks = {row["uid"]: row for row in rows}
     there = [tasks[uid] for uid in uids if uid in tasks]
-    wrong = {
+    wrong: dict[str, list[Any]] = {
         "lost in the graph": [uid for uid in uids if uid not in tasks],
         "not completed": [(row["uid"], row["status"]) for row in there if row["status"] != "completed"],
         "completed without a run": [

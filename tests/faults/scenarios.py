@@ -8,6 +8,9 @@ import random
 import signal
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
+
+import psutil
 
 from kgsched.localdb import ManagedServer
 from kgsched.store import Neo4jStore
@@ -161,7 +164,7 @@ async def open_transaction(stage: Stage) -> Verdict:
                 quick, later = new_task("quick"), new_task("quick", eta=await world.now() + 100)
                 await world.enqueue(quick, later)
                 for one in (quick, later):
-                    await until(lambda uid=one.uid: _completed(stage, uid), scale.patience)
+                    await until(partial(_completed, stage, one.uid), scale.patience)
                     stage.acknowledged.append(one.uid)
                 stage.faults += 1
         (stage.folder / "go").touch()
@@ -195,7 +198,9 @@ async def _nothing(n: int) -> None:
 
 
 def _kill_server(server: ManagedServer) -> None:
-    os.kill(server.ensure().pid, signal.SIGKILL)
+    pid = server.ensure().pid
+    os.kill(pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=30)
     server.ensure()
 
 

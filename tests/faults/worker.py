@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 from kgsched.config import load_settings
@@ -52,34 +51,25 @@ async def held(ctx: TaskContext) -> None:
         await asyncio.sleep(0.05)
 
 
-def grinds(ctx: TaskContext, seconds: float) -> None:
-    """Burns the processor in a thread."""
-    journal.began(ctx.uid, ctx.fence)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        sum(range(1000))
-
-
-async def blocks(ctx: TaskContext, seconds: float) -> None:
-    """Blocks the event loop of all handlers."""
-    journal.began(ctx.uid, ctx.fence)
-    time.sleep(seconds)  # noqa: ASYNC251 - the point
-
-
 def kills(ctx: TaskContext) -> None:
     """Takes its worker with it."""
     journal.began(ctx.uid, ctx.fence)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def kills_once(ctx: TaskContext) -> None:
+    """Takes its worker with it at the first run."""
+    journal.began(ctx.uid, ctx.fence)
+    if ctx.fence == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def registry() -> Registry:
     one = Registry()
-    for handler in (quick, fact, shaky, held, blocks):
-        one.add(TaskType(handler.__name__, handler))
-    for handler in (grinds, kills):
-        one.add(TaskType(handler.__name__, handler, executor="thread"))
-    one.add(TaskType("ask", quick, lane="queries"))
-    one.add(TaskType("short_lease", blocks, lease_ms=2_000))
+    for name, handler in (("quick", quick), ("fact", fact), ("shaky", shaky), ("held", held)):
+        one.add(TaskType(name, handler))
+    for name, function in (("kills", kills), ("kills_once", kills_once)):
+        one.add(TaskType(name, function, executor="thread"))
     return one
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any
 
-T = TypeVar("T")
 PAUSE = 0.05
 
 
-async def until(condition: Callable[[], T | Awaitable[T]], timeout: float = 60.0) -> T:
+async def until(condition: Callable[[], Any], timeout: float = 60.0) -> Any:
     """The first true answer of `condition`; fails the test when `timeout` seconds pass without one."""
     deadline = time.monotonic() + timeout
     while True:
         answer = condition()
-        value: T = await answer if isinstance(answer, Awaitable) else answer
+        value = await answer if isinstance(answer, Awaitable) else answer
         if value:
             return value
         assert time.monotonic() < deadline, f"still not true after {timeout} s: {condition}"
