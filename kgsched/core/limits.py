@@ -34,7 +34,7 @@ def check_slug(kind: str, value: str) -> str:
 
 
 def to_json(kind: str, value: object, limit: int = MAX_JSON_BYTES, *, sort: bool = True) -> str:
-    """Compact JSON text, with sorted keys unless told otherwise. Raises InvalidValue when it is not JSON or over `limit` bytes."""
+    """Compact JSON text, keys sorted unless told otherwise. Raises InvalidValue: no JSON, or over `limit` bytes."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=sort)
         size = len(text.encode("utf-8"))
