@@ -59,9 +59,9 @@ class AuditLog:
         }
         try:
             await self._store.audit.record([entry])
-            if AuditLog._written % FORGET_EVERY == 0:
-                await self.forget()
             AuditLog._written += 1
+            if AuditLog._written % FORGET_EVERY == 1:
+                await self.forget()
         except StoreError as error:
             log.error("audit_not_written", action=action, target=entry["target"], error=str(error))
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import typer
 
 from kgsched.errors import KgschedError
+from kgsched.surfaces.cli.output import take_any_text
 from kgsched.version import __version__
 
 
@@ -76,6 +77,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def ending(run: Callable[[], Any]) -> None:
     """Run, and end the process with the code that its outcome has; an error of kgsched is one line."""
+    take_any_text()
     try:
         run()
         sys.stdout.flush()

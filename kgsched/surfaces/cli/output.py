@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from io import TextIOWrapper
 from typing import Any
 
 from kgsched.errors import InvalidValue
@@ -16,9 +17,17 @@ MIN_CELL = 12
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+def take_any_text() -> None:
+    """From now on what the locale's encoding lacks is printed as an escape, instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def print_json(value: Any) -> None:
     """One JSON document."""
-    sys.stdout.write(visible(json.dumps(value, ensure_ascii=False, indent=2, default=str)) + "\n")
+    narrow = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    sys.stdout.write(visible(json.dumps(value, ensure_ascii=narrow, indent=2, default=str)) + "\n")
 
 
 def print_line(text: str) -> None:
