@@ -127,3 +127,25 @@ def test_a_plan_never_exceeds_slots_candidates_shares_or_caps(
         share = max(1, int(slots * LANES[lane].max_share))
         assert load[lane] + count <= share
     assert asked["maint"] <= max(free, 0)
+
+
+@given(st.integers(1, 3), st.sampled_from(sorted(RULES)))
+def test_with_few_slots_no_lane_keeps_another_out(slots: int, flood: str) -> None:
+    """One task of each lane waits while new ones of a single type keep coming: each gets its turn."""
+    waiting = heads(*(name for name in RULES if name != flood))
+    served: set[str] = set()
+    for turn in range(4 * len(RULES)):
+        left = [candidate for candidate in waiting if candidate.type not in served]
+        coming = [Candidate(flood, 2, 100 + 10 * turn + place) for place in range(slots)]
+        for request in plan_claims(slots, [], RULES, [*left, *coming], {"maint": 1}):
+            mine = [one for one in [*left, *coming] if one.type in request.types]
+            served |= {one.type for one in sorted(mine, key=lambda one: (one.bucket, one.rank))[: request.n]}
+    assert served >= {candidate.type for candidate in waiting}
+
+
+def test_the_only_slot_has_no_floor() -> None:
+    assert plan(1, [Candidate("ask", 2, 9), Candidate("doc", 2, 1)]) == {"ingestion": 1}
+    assert plan(2, [Candidate("ask", 2, 9), Candidate("doc", 2, 1), Candidate("doc", 2, 2)]) == {
+        "queries": 1,
+        "ingestion": 1,
+    }

@@ -1,0 +1,75 @@
+"""The long form of the faults: 20,000 tasks a scenario, on a server of its own, as a table."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from kgsched.localdb import ManagedServer
+from kgsched.store import probe
+from tests.conftest import open_store
+from tests.faults.judge import HEAD, Verdict
+from tests.faults.scenarios import ON_A_SERVER_THAT_STAYS, Scenario, restarts
+from tests.faults.stage import Scale, Stage
+from tests.server import local_settings
+from tests.store.worlds import World
+
+WIDTHS = (32, 7, 8, 7, 11, 6, 5, 0)
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def show(row: Sequence[str]) -> None:
+    say(
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, WIDTHS, strict=True))
+        )
+    )
+
+
+async def run(server: ManagedServer, chosen: dict[str, Scenario], scale: Scale) -> list[Verdict]:
+    """Each scenario on an empty graph, one after the other."""
+    store = open_store(server.ensure())
+    await store.migrate()
+    verdicts = []
+    show(HEAD)
+    for name, scenario in chosen.items():
+        world = World(store)
+        await world.wipe()
+        with tempfile.TemporaryDirectory(prefix=f"kgsched-{name}-") as folder:
+            verdicts.append(await scenario(Stage(server.ensure(), world, Path(folder), scale)))
+        show(verdicts[-1].row())
+    await store.close()
+    return verdicts
+
+
+def main() -> int:
+    known: dict[str, Scenario] = {one.__name__: one for one in ON_A_SERVER_THAT_STAYS}
+    parser = argparse.ArgumentParser(prog="scripts/torture", description="Let faults fall on workers, and judge.")
+    parser.add_argument("scenarios", nargs="*", choices=[[], *known, "restarts"], help="all unless named")
+    parser.add_argument("--tasks", type=int, default=20_000, help="at least, a scenario")
+    parser.add_argument("--faults", type=int, default=20, help="at least, a scenario")
+    parser.add_argument("--pause", type=float, default=2.0, help="seconds between two faults")
+    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--hold", type=float, default=60.0, help="seconds for which a user's transaction stays open")
+    given = parser.parse_args()
+    scale = Scale(given.tasks, given.faults, given.pause, given.workers, 2_000, given.hold, 3_600.0)
+    with tempfile.TemporaryDirectory(prefix="kgsched-torture-", ignore_cleanup_errors=True) as home:
+        server = ManagedServer(local_settings(Path(home)), probe, say)
+        with server.hold():
+            every = known | {"restarts": restarts(server)}
+            chosen = {name: every[name] for name in (given.scenarios or every)}
+            verdicts = asyncio.run(run(server, chosen, scale))
+    return 1 if any(one.wrong for one in verdicts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
