@@ -84,7 +84,10 @@ class Fleet:
             "KGSCHED_TEST_NEO4J_PASSWORD": self.address.password,
         }
         words = ("-m", "tests.faults.worker", str(self.folder), name, json.dumps(dict(self.settings)))
-        process = await asyncio.create_subprocess_exec(sys.executable, *words, env=os.environ | login, cwd=ROOT)
+        with (self.folder / "log").open("ab") as said:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *words, env=os.environ | login, cwd=ROOT, stdout=said, stderr=said
+            )
         up = self.folder / f"{name}.up"
         await until(lambda: up.exists() or process.returncode is not None, 120)
         return process
