@@ -123,7 +123,10 @@ async def test_a_text_that_is_the_uid_of_one_and_the_id_of_another_is_refused(
     operations: Operations, world: World
 ) -> None:
     first = await operations.tasks.enqueue(EnqueueRequest("read", id="one"))
-    await operations.tasks.enqueue(EnqueueRequest("ask", id=first.uid))
+    with pytest.raises(InvalidValue, match="has the form of a uid"):
+        await operations.tasks.enqueue(EnqueueRequest("ask", id=first.uid))
+    await operations.tasks.enqueue(EnqueueRequest("ask", id="two"))
+    await world.cypher("MATCH (t:Task {id: 'two'}) SET t.id = $uid", uid=first.uid)
     with pytest.raises(Conflict, match="uid of one task and the id of another"):
         await operations.tasks.cancel([first.uid])
     assert (await world.task(first.uid))["status"] == "pending"
