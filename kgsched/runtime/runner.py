@@ -76,6 +76,11 @@ class Runner:
         if run is not None:
             run.stop(reason, why)
 
+    def unreported(self, claim: Claim) -> bool:
+        """Whether the body of a claim runs and has said nothing yet."""
+        run = self._runs.get((claim.uid, claim.token))
+        return run is not None and not run.settled.is_set()
+
     def stop_older(self, claim: Claim) -> None:
         """This process has claimed a task again: bodies of its earlier claims are to stop."""
         for (uid, token), run in self._runs.items():

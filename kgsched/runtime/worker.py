@@ -224,7 +224,8 @@ class Worker:
         held = self._unread.get(claim.uid)
         if held is not None and held.token == claim.token:
             del self._unread[claim.uid]
-        log.warning("lease_lost", task=claim.id, type=claim.type, why=why)
+        if held is not None or self._runner.unreported(claim):  # else its report is on the way, and crossed the beat
+            log.warning("lease_lost", task=claim.id, type=claim.type, why=why)
         self._runner.stop(claim, StopReason.LOST, why)
 
     def _cancel_requested(self, claim: Claim) -> None:

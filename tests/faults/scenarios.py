@@ -20,14 +20,26 @@ from tests.faults.stage import Kinds, Stage
 from tests.runtime.waiting import until
 from tests.store.worlds import new_task
 
+GROWTH = 10 * 1024 * 1024
+"""More than this, and something is kept of what has run."""
+
 Scenario = Callable[[Stage], Awaitable[Verdict]]
 
 
 async def calm(stage: Stage) -> Verdict:
-    """No fault: every body begins once."""
-    async with stage.fleet(lease=60.0, beat=5.0):
-        await stage.under_load(_nothing, kinds=(("quick", {}), ("fact", {})))
+    """No fault: every body begins once, and the second half of the load does not make a worker larger."""
+    sizes: list[int] = []
+    async with stage.fleet(lease=60.0, beat=5.0) as fleet:
+
+        async def weigh(n: int) -> None:
+            if len(stage.journal) > stage.scale.tasks / 2:
+                sizes.append(max(psutil.Process(one.pid).memory_info().rss for one in fleet.processes))
+
+        await stage.under_load(weigh, kinds=(("quick", {}), ("fact", {})))
+        await weigh(0)
     verdict = await stage.verdict("no fault")
+    if sizes[-1] - sizes[0] > GROWTH:
+        verdict.wrong["grew by bytes"] = sizes[-1] - sizes[0]
     if verdict.again:
         verdict.wrong["ran again without a fault"] = verdict.again
     return verdict
@@ -191,10 +203,6 @@ async def _renewed(stage: Stage, opened: int) -> bool:
 
 async def _completed(stage: Stage, uid: str) -> bool:
     return bool(await stage.world.count("MATCH (t:Task {uid: $uid, status: 'completed'})", uid=uid))
-
-
-async def _nothing(n: int) -> None:
-    """No fault."""
 
 
 def _kill_server(server: ManagedServer) -> None:
