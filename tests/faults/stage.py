@@ -33,6 +33,7 @@ class Scale:
     faults: int
     pause: float
     workers: int = 2
+    slots: int = 8
     ahead: int = 100
     hold: float = 1.0
     patience: float = 170.0
@@ -61,7 +62,8 @@ class Stage:
 
     @asynccontextmanager
     async def fleet(self, count: int | None = None, **settings: Any) -> AsyncIterator[Fleet]:
-        async with fleet_of(count or self.scale.workers, self.address, self.folder, **settings) as fleet:
+        chosen = {"slots": self.scale.slots, **settings}
+        async with fleet_of(count or self.scale.workers, self.address, self.folder, **chosen) as fleet:
             yield fleet
 
     async def under_load(

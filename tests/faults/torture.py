@@ -59,9 +59,19 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=20, help="at least, a scenario")
     parser.add_argument("--pause", type=float, default=2.0, help="seconds between two faults")
     parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--slots", type=int, default=32, help="of each worker")
     parser.add_argument("--hold", type=float, default=60.0, help="seconds for which a user's transaction stays open")
     given = parser.parse_args()
-    scale = Scale(given.tasks, given.faults, given.pause, given.workers, 2_000, given.hold, 3_600.0)
+    scale = Scale(
+        tasks=given.tasks,
+        faults=given.faults,
+        pause=given.pause,
+        ahead=2_000,
+        workers=given.workers,
+        slots=given.slots,
+        hold=given.hold,
+        patience=3_600.0,
+    )
     with tempfile.TemporaryDirectory(prefix="kgsched-torture-", ignore_cleanup_errors=True) as home:
         server = ManagedServer(local_settings(Path(home)), probe, say)
         with server.hold():
