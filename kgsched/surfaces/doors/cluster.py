@@ -8,7 +8,8 @@ from typing import Any
 from kgsched.core.access import Scope
 from kgsched.errors import BudgetExceeded
 from kgsched.operations.query import answer_record
-from kgsched.surfaces.doors import answers, arguments
+from kgsched.surfaces.doors import arguments
+from kgsched.surfaces.doors import cluster_answers as answers
 from kgsched.surfaces.doors.action import Action, Desk
 
 JOB_S = 60.0

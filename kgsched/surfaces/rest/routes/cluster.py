@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body
 
 from kgsched.core.access import Scope
-from kgsched.surfaces.doors import answers, arguments
+from kgsched.surfaces.doors import arguments
 from kgsched.surfaces.doors import cluster as actions
+from kgsched.surfaces.doors import cluster_answers as answers
 from kgsched.surfaces.rest.routes.common import AtDesk, PlainName, RepeatKey, about, needs
 
 router = APIRouter(prefix="/v1", tags=["cluster"])
