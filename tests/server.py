@@ -24,7 +24,7 @@ def local_settings(home: Path, **more: object) -> Settings:
 def neo4j_server() -> Iterator[ServerAddress]:
     """A server for the whole session; with KGSCHED_TEST_NEO4J_URI (_USER, _PASSWORD) that one instead."""
     if uri := os.environ.get("KGSCHED_TEST_NEO4J_URI"):
-        yield _given(uri)
+        yield given_server(uri)
         return
     with tempfile.TemporaryDirectory(prefix="kgsched-test-", ignore_cleanup_errors=True) as folder:
         lines: list[str] = []
@@ -32,7 +32,7 @@ def neo4j_server() -> Iterator[ServerAddress]:
             yield address
 
 
-def _given(uri: str) -> ServerAddress:
+def given_server(uri: str) -> ServerAddress:
     return ServerAddress(
         uri=uri,
         user=os.environ.get("KGSCHED_TEST_NEO4J_USER", "neo4j"),
