@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 if "kgsched.runtime.process_child" in os.environ.get("KGSCHED_TEST_SLOW_IMPORT", ""):
-    time.sleep(4.5)
+    time.sleep(13.0)
 
 
 def answer(ctx: Any) -> int:

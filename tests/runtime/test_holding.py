@@ -23,9 +23,9 @@ async def test_a_handler_whose_import_outlasts_the_lease_is_run_once(
 ) -> None:
     """CL04: beats begin at the claim, not when the handler is ready."""
     monkeypatch.setenv("KGSCHED_TEST_SLOW_IMPORT", "kgsched.runtime.process_child")
-    bench.on("slow", slow_module.answer, executor="process", lease_ms=3_000, grace_ms=1)
+    bench.on("slow", slow_module.answer, executor="process", lease_ms=9_000, grace_ms=1)
     task = await bench.enqueue("slow")
-    async with bench.daemon(lease=3.0, grace=0.0):
+    async with bench.daemon(lease=9.0, grace=0.0):
         (done,) = await bench.ended(task)
     assert (done["status"], done["claims"], done["result"]) == ("completed", 1, "1")
 

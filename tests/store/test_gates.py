@@ -153,12 +153,12 @@ async def test_a_rate_bounds_the_starts_of_a_period(world: World) -> None:
 
 async def test_a_reserved_start_is_given_once(world: World) -> None:
     async def reserve() -> int:
-        return await world.store.gates.reserve("default", "api", 2, 60_000)
+        return await world.store.gates.reserve("default", "api", 2, 3_600_000)
 
     waits = sorted(await asyncio.gather(*(reserve() for _ in range(5))))
     assert waits[:2] == [0, 0]
-    assert all(50_000 < wait <= 60_000 for wait in waits[2:4])
-    assert 110_000 < waits[4] <= 120_000
+    assert all(3_000_000 < wait <= 3_600_000 for wait in waits[2:4])
+    assert 6_600_000 < waits[4] <= 7_200_000
 
 
 async def test_a_gate_of_a_type_follows_its_declaration_and_another_stays(world: World) -> None:
