@@ -212,12 +212,19 @@ async def test_a_drain_comes_to_an_end_while_the_database_is_away(bench: Bench, 
 async def test_a_finishing_transaction_with_a_lost_answer_leaves_both_or_neither(
     bench: Bench, proxy: Proxy, after: bytes
 ) -> None:
+    mending: list[asyncio.Task[None]] = []
+
+    async def mend_once_lost() -> None:
+        while not proxy.lost:  # noqa: ASYNC110 - the proxy has no event for it
+            await asyncio.sleep(0.02)
+        proxy.mend()
+
     async def make(ctx: TaskContext) -> None:
         async with ctx.finishing() as tx:
             await tx.run("CREATE (:Made {fence: $fence})", fence=ctx.fence)
             if ctx.fence == 1:
                 proxy.losing_after = after
-                asyncio.get_running_loop().call_later(0.3, proxy.mend)
+                mending.append(asyncio.create_task(mend_once_lost()))
 
     async def opened() -> Store:
         return through(bench, proxy)
