@@ -76,8 +76,8 @@ async def judge(
 
 async def _facts(world: World) -> list[Any]:
     """Tasks of type fact and how many nodes each wrote, where that is not one if completed and none if not."""
-    rows = await world.cypher(
-        "MATCH (t:Task {type: 'fact'}) OPTIONAL MATCH (f:Fact {uid: t.uid}) WITH t, count(f) AS n"
-        " WHERE n <> CASE t.status WHEN 'completed' THEN 1 ELSE 0 END RETURN t.uid AS uid, t.status AS status, n"
-    )
-    return [tuple(row.values()) for row in rows]
+    facts = await world.store.graph.query("MATCH (f:Fact) RETURN f.uid AS uid, count(*) AS n")
+    written = {row["uid"]: row["n"] for row in facts}
+    tasks = await world.store.graph.query("MATCH (t:Task {type: 'fact'}) RETURN t.uid AS uid, t.status AS status")
+    counted = [(row["uid"], row["status"], written.get(row["uid"], 0)) for row in tasks]
+    return [one for one in counted if one[2] != (one[1] == "completed")]
