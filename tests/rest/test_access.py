@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -202,6 +203,31 @@ async def test_spaces_never_cross(http: HttpApp, app: Kgsched, world: World) -> 
         assert lanes["ingestion"] == {"pending": 1}
         assert (await other.post(f"/v1/tasks/{same.json()['uid']}/cancel")).status_code == 200
         problem(await other.get("/v1/tasks", headers={"Kgsched-Space": "ours"}), 403)
+
+
+async def test_no_route_tells_a_token_of_another_space_that_something_exists(
+    http: HttpApp, app: Kgsched, tmp_path: Path
+) -> None:
+    file = tmp_path / "schedules.yml"
+    file.write_text("schedules:\n  ours:\n    type: read\n    every: 1h\n")
+    await app.operations.schedules.apply(file, by="a test")
+    uid = (await app.enqueue("read", id="ours")).uid
+    theirs = await token_for(app, *(one for one in Scope if one not in CLUSTER_WIDE), space="theirs")
+    asked = 0
+    async with client(http, theirs) as web:
+        for method, template, _, _ in routes(http):
+            if "{" not in template or "/lanes/" in template or "/types/" in template:
+                continue
+            for id_ in ("ours", uid):
+                path = template.replace("{id}", id_).replace("{name}", "ours")
+                problem(await ask(web, method, template, path), 404)
+                asked += 1
+        for tool in ("schedules", "tasks"):
+            action = {"action": "show", "name": "ours"} if tool == "schedules" else {"action": "show", "id": uid}
+            problem(await web.post(f"/graph/{tool}", json=action), 404)
+        assert (await web.get("/v1/schedules")).json() == {"schedules": []}
+        assert (await web.get("/v1/tasks")).json()["items"] == []
+    assert asked > 20
 
 
 async def test_an_answer_about_what_others_have_is_the_same_as_about_nothing(http: HttpApp, app: Kgsched) -> None:

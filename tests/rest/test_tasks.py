@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Any
 
 import httpx
@@ -12,6 +13,8 @@ from kgsched.core.task import AckOutcome
 from tests.rest.running import problem
 from tests.store.worlds import World
 from tests.surfaces.rules import RULES
+
+ROUNDS = int(os.environ.get("KGSCHED_TEST_ROUNDS", "25"))
 
 
 async def enqueue(web: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
@@ -137,7 +140,7 @@ async def test_an_unknown_type_names_those_that_are_near(web: httpx.AsyncClient)
 
 async def test_a_cancel_that_races_with_claims_says_what_is_true(web: httpx.AsyncClient, world: World) -> None:
     """The answer matches the end; what was cancelled never runs."""
-    for n in range(25):
+    for n in range(ROUNDS):
         made = await enqueue(web, id=f"c{n}")
         cancelled, claims = await asyncio.gather(web.post(f"/v1/tasks/c{n}/cancel"), world.claim(1, RULES))
         task = await world.task(made["uid"])
@@ -152,7 +155,7 @@ async def test_a_cancel_that_races_with_claims_says_what_is_true(web: httpx.Asyn
 
 
 async def test_a_cancel_that_races_with_the_end_says_what_is_true(web: httpx.AsyncClient, world: World) -> None:
-    for n in range(25):
+    for n in range(ROUNDS):
         made = await enqueue(web, id=f"e{n}")
         claim = await world.claim_one(RULES)
         answer, _ = await asyncio.gather(web.post(f"/v1/tasks/e{n}/cancel"), world.finish(claim))
