@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import os
 import sys
 import tempfile
@@ -81,6 +82,7 @@ def main() -> int:
         hold=given.hold,
         patience=3_600.0,
     )
+    logging.getLogger("neo4j").addHandler(logging.NullHandler())  # what it has to say is what is being done to it
     names = given.scenarios or [*KNOWN, RESTARTS]
     show(HEAD)
     if (uri := os.environ.get("KGSCHED_TEST_NEO4J_URI")) and RESTARTS not in names:
