@@ -15,7 +15,10 @@ SHOWN = 3
 
 @dataclass(slots=True)
 class Verdict:
-    """Figures of one scenario. `wrong` names what was promised and not kept; it must be empty."""
+    """Figures of one scenario. `wrong` names what was promised and not kept; it must be empty.
+
+    again: bodies that began once more because of a fault; late: reports that were refused.
+    """
 
     scenario: str
     tasks: int
@@ -68,7 +71,7 @@ async def judge(
         seconds,
         faults,
         executions.total(),
-        executions.total() - len(runs),
+        executions.total() - len(runs) - sum(row["type"] == "shaky" for row in there),
         sum(row["late"] for row in rows),
         {name: (len(found), found[:SHOWN]) for name, found in wrong.items() if found},
     )
