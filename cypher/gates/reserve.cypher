@@ -4,7 +4,8 @@
 // mode: write
 MERGE (l:Limiter {space: $space, key: $key})
 SET l.lock_v = 0
-WITH l, coalesce(l.starts, []) AS starts, timestamp() AS now
+// the clock behind the lock: who waited for it starts when it comes free, not when they asked
+WITH l, coalesce(l.starts, []) AS starts, datetime.realtime().epochMillis AS now
 WITH l, now, [start IN starts WHERE start > now - $period_ms] AS recent
 WITH l, now, recent, CASE WHEN size(recent) < $rate THEN now ELSE recent[-$rate] + $period_ms END AS earliest
 WITH l, now, recent, CASE WHEN earliest > now THEN earliest ELSE now END AS start

@@ -29,6 +29,7 @@ def set_up_logs(settings: Settings) -> None:
             *ending,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[settings.log_level.upper()]),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        # not PrintLogger: that one writes a line and its end apart, and another thread's line comes between
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
