@@ -1,6 +1,6 @@
 // Enqueue tasks that wait for nothing. The gates of gated rows are open already (gates/open).
 // params: rows [{uid, id, space, type, lane, prio_bucket, weight, eta | delay_ms, payload, max_attempts, source, key, gate, trace}]
-// returns: n; a uid, id or live key that exists already refuses the whole batch
+// returns: scheduled (uids of those that are not due yet); a uid, id or live key that exists already refuses the whole batch
 // mode: write
 UNWIND range(0, size($rows) - 1) AS place
 WITH $rows[place] AS r, place, timestamp() AS now
@@ -14,4 +14,4 @@ CREATE (t:Task {uid: r.uid, id: coalesce(r.id, r.uid), space: r.space, type: r.t
   due_at: CASE WHEN eta > now THEN eta END,
   ready: CASE WHEN eta > now OR r.gate IS NOT NULL THEN NULL ELSE r.prio_bucket END,
   gate_waiting: CASE WHEN eta > now THEN NULL ELSE r.gate END})
-RETURN count(t) AS n
+RETURN collect(CASE WHEN t.due_at IS NOT NULL THEN t.uid END) AS scheduled

@@ -41,7 +41,7 @@ class ClusterOperations:
                 lane: _sums([cell for cell in cells if cell["lane"] == lane], "status")
                 for lane in sorted({str(cell["lane"]) for cell in cells})
             },
-            "oldest_ready_age": None if oldest is None else _seconds(pulse.now - int(oldest)),
+            "oldest_ready_age": None if oldest is None else _seconds(max(pulse.now - int(oldest), 0)),
             "oldest_ready_by_priority": _oldest(cells, pulse.now),
             "waiting_at_gates": sum(cell["n"] for cell in cells if cell["waiting"]),
             "leader": {
@@ -56,7 +56,7 @@ class ClusterOperations:
                     "name": loop["name"],
                     "worker": loop["worker"],
                     "last_pass_at": show_instant(loop["last_pass_at"]),
-                    "age": _seconds(pulse.now - loop["last_pass_at"]),
+                    "age": _seconds(max(pulse.now - loop["last_pass_at"], 0)),
                     "detail": loop["detail"],
                 }
                 for loop in await self._store.cluster.list_loops()

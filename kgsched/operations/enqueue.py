@@ -8,10 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from kgsched.config import Settings
+from kgsched.core.binding import bind
 from kgsched.core.lanes import DEFAULT_LANE
 from kgsched.core.limits import check_text
 from kgsched.core.task import Enqueued, Gate, Limits, NewTask
-from kgsched.errors import InvalidValue
+from kgsched.errors import InvalidValue, Permanent
 from kgsched.operations.ids import missing_task
 from kgsched.operations.new_task import MAX_AFTER, EnqueueRequest, Surroundings, build
 from kgsched.ports import Store, Transaction
@@ -42,6 +43,7 @@ class Enqueuer:
             for one in request.after:
                 if one not in known:
                     raise missing_task(one, "it was to be waited for, and ")
+            self._check_payload(request)
             task, said = build(request, around, known, self._store.new_uid)
             known[task.id or task.uid] = task.uid
             tasks.append(task)
@@ -49,6 +51,16 @@ class Enqueuer:
         await self._ensure_gates(tasks, around)
         done = await self._store.tasks.enqueue(tasks, tx=tx)
         return [replace(one, notes=said) if said else one for one, said in zip(done, notes, strict=True)]
+
+    def _check_payload(self, request: EnqueueRequest) -> None:
+        """A handler that is here must be able to take it; one elsewhere judges when it runs."""
+        known = self._registry.find(request.type)
+        if known is None:
+            return
+        try:
+            bind(known.name, known.handler, None, {} if request.payload is None else request.payload)
+        except Permanent as error:
+            raise InvalidValue(str(error)) from None
 
     async def _surroundings(self, requests: Sequence[EnqueueRequest], space: str) -> Surroundings:
         lanes = {one.name: one.lane for one in self._registry}

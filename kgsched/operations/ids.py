@@ -9,6 +9,8 @@ from kgsched.core.limits import MAX_BATCH_ROWS, check_text
 from kgsched.errors import NotFound
 from kgsched.ports import TaskReads
 
+_MANY = 3
+
 
 def missing_task(id_: str, why: str = "") -> NotFound:
     return NotFound(f"no task {id_!r}: {why}it does not exist, or was purged; `kgsched tasks list` shows ids")
@@ -27,5 +29,8 @@ async def resolve(
         found |= await reads.resolve(space, wanted[start : start + MAX_BATCH_ROWS])
     missing = [one for one in wanted if one not in found]
     if missing and not skip_missing:
-        raise missing_task(missing[0], f"it and {len(missing) - 1} more do not exist; " if missing[1:] else "")
+        if len(missing) == 1:
+            raise missing_task(missing[0])
+        names = ", ".join(map(repr, missing[:_MANY])) + (f" and {len(missing) - _MANY} more" if missing[_MANY:] else "")
+        raise NotFound(f"no tasks {names}: they do not exist, or were purged; `kgsched tasks list` shows ids")
     return [found[one] for one in wanted if one in found]

@@ -14,7 +14,7 @@ from kgsched.core.priority import parse_priority, parse_weight
 from kgsched.core.states import TERMINAL
 from kgsched.core.task import Enqueued
 from kgsched.core.task_filter import TaskFilter
-from kgsched.errors import InvalidValue
+from kgsched.errors import InvalidValue, UnknownName
 from kgsched.operations import cursor
 from kgsched.operations.enqueue import Enqueuer
 from kgsched.operations.ids import missing_task, resolve
@@ -68,7 +68,7 @@ class TaskOperations:
     """Tasks of one space, by id or uid."""
 
     def __init__(self, store: Store, registry: Registry, settings: Settings) -> None:
-        self._store, self._space = store, settings.space
+        self._store, self._registry, self._space = store, registry, settings.space
         self._enqueuer = Enqueuer(store, registry, settings)
 
     async def enqueue(
@@ -98,6 +98,18 @@ class TaskOperations:
         more = len(rows) > limit
         items = tuple(task_record(row) for row in rows[:limit])
         return Page(items, cursor.encode(rows[limit - 1]["uid"]) if more else None)
+
+    async def check_types(self, names: Sequence[str]) -> None:
+        """Raises UnknownName for a type that nobody has ever handled and that no task has."""
+        unknown = [name for name in names if name not in self._registry.names()]
+        if not unknown:
+            return
+        known = {*self._registry.names(), *(row["name"] for row in await self._store.cluster.list_types())}
+        for name in unknown:
+            if name not in known:
+                some = TaskFilter(types=(name,))
+                if not await self._store.reads.list_tasks(self._space, some, 1, "~"):
+                    raise UnknownName("task type", name, known)
 
     async def select(self, chosen: TaskFilter, most: int = 100_000) -> list[Record]:
         """All tasks that a filter finds now, newest first. Raises InvalidValue when they are more than `most`."""

@@ -8,9 +8,9 @@ import inspect
 import threading
 from typing import Any
 
+from kgsched.core.binding import bind
 from kgsched.core.outcome import Outcome
 from kgsched.registry import TaskType
-from kgsched.runtime.binding import bind
 from kgsched.runtime.body import Body, End
 from kgsched.runtime.context import TaskContext
 from kgsched.runtime.outcomes import completed, raised

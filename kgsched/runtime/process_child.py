@@ -16,9 +16,9 @@ import sys
 import threading
 from typing import Any, TextIO
 
+from kgsched.core.binding import bind
 from kgsched.core.limits import to_json
 from kgsched.core.outcome import Outcome
-from kgsched.runtime.binding import bind
 from kgsched.runtime.outcomes import completed, raised
 from kgsched.runtime.process_job import find, outcome_line
 from kgsched.runtime.run_log import RunLog

@@ -13,11 +13,11 @@ import structlog
 
 from kgsched.config import Settings
 from kgsched.core.backoff import Backoff
+from kgsched.core.binding import parse_payload
 from kgsched.core.outcome import Outcome, Released, decide
 from kgsched.core.task import Ack, AckReport, Claim, Verdict
 from kgsched.registry import Registry, TaskType
 from kgsched.runtime.acks import Outbox, Receipt
-from kgsched.runtime.binding import parse_payload
 from kgsched.runtime.context import Surroundings, TaskContext
 from kgsched.runtime.executors import start_body
 from kgsched.runtime.outcomes import raised

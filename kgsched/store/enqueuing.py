@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -114,13 +114,13 @@ class Enqueuing:
             if not left:
                 return done
             try:
-                await self._client.run("tasks/enqueue", rows=[_row(task) for task in left])
+                rows = await self._client.run("tasks/enqueue", rows=[_row(task) for task in left])
             except UniqueViolation:
                 known = await self._existing(left)
                 done |= known
                 left = [task for task in left if task.uid not in known]
             else:
-                return done | {task.uid: _created(task) for task in left}
+                return done | _made(left, rows)
         raise StorageConflict(f"enqueue of {len(left)} tasks: their ids keep coming and going; try again")
 
     async def _enqueue_keyed(self, batch: list[NewTask]) -> dict[str, Enqueued]:
@@ -202,9 +202,9 @@ class Enqueuing:
         rows = await tx.named("tasks/find_existing", rows=[_row(task) for task in batch])
         done = _recognise(batch, rows)
         left = [_renamed(task, done) for task in batch if task.uid not in done]
-        plain = [_row(task) for task in left if not _needs_edges(task)]
+        plain = [task for task in left if not _needs_edges(task)]
         if plain:
-            await tx.named("tasks/enqueue", rows=plain)
+            done |= _made(plain, await tx.named("tasks/enqueue", rows=[_row(task) for task in plain]))
         edged = [
             _row(task) | {"after": [f"{uid} {rule.value}" for uid, rule in _edges(task).items()]}
             for task in sorted(left, key=lambda task: task.uid)
@@ -215,7 +215,7 @@ class Enqueuing:
             own = {task.uid for task in batch}
             if gone := [uid for uid in missing if uid not in own]:
                 raise NotFound(f"cannot enqueue: it waits for tasks that do not exist: {', '.join(gone)}")
-        return done | {task.uid: _created(task) for task in left}
+        return {task.uid: _created(task) for task in left} | done
 
     async def _existing(self, batch: list[NewTask]) -> dict[str, Enqueued]:
         rows = await self._client.run("tasks/find_existing", rows=[_row(task) for task in batch])
@@ -280,6 +280,11 @@ def _parents(task: NewTask) -> set[str]:
 
 def _created(task: NewTask, status: Status | None = None) -> Enqueued:
     return Enqueued(task.uid, task.id or task.uid, Answer.CREATED, status)
+
+
+def _made(tasks: Iterable[NewTask], rows: Sequence[Mapping[str, Any]]) -> dict[str, Enqueued]:
+    later = set(rows[0]["scheduled"])
+    return {task.uid: _created(task, Status.SCHEDULED if task.uid in later else Status.PENDING) for task in tasks}
 
 
 def _refuse(row: dict[str, Any], batch: list[NewTask]) -> None:

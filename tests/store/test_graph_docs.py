@@ -30,7 +30,7 @@ async def lived(world: World, store: Neo4jStore) -> Neo4jStore:
     """A graph in which every label and every property has occurred."""
     cluster, tasks = store.cluster, store.tasks
     await cluster.ensure_lanes({"maint": 1, "ingestion": None})
-    await cluster.publish_types({"a": "ingestion"})
+    await cluster.publish_types({"a": "ingestion"}, max_attempts={"a": 5})
     await cluster.pause_type("paused", True, "somebody", "because")
     await cluster.pause_lane("paused", True, "somebody", "because")
     await cluster.register_worker("w", {"host": "h", "pid": 1, "slots": 4, "types": ["a"], "session": "s"}, 60_000)
@@ -74,6 +74,7 @@ async def _ticked(store: Neo4jStore) -> None:
         "overlap": "coalesce",
         "catch_up": "latest",
         "anchor": 0,
+        "origin": "default",
         "next_run": 3_600_000,
     }
     await store.schedules.create("default", "hourly", fields, "somebody", "made")

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from kgsched.config import load_settings
 from kgsched.core.task import Answer
 from kgsched.errors import Conflict, InvalidValue, KgschedError, NotFound, UnknownName
 from kgsched.operations.facade import Operations, request_of
 from kgsched.operations.new_task import EnqueueRequest
+from kgsched.registry import Registry, TaskType
 from tests.store.worlds import World, broken
 
 SURROGATE = "half \ud800"
@@ -68,6 +70,35 @@ async def test_bad_input_is_refused_by_name_and_nothing_is_written(
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert (await world.cypher("MATCH (t:Task) RETURN count(t) AS n"))[0]["n"] == 0
+
+
+async def test_a_payload_that_the_handler_cannot_take_is_refused_at_once(
+    world: World, registry: Registry
+) -> None:
+    async def summarize(ctx: object, paper: str, *, pages: int = 1) -> None: ...
+
+    registry.add(TaskType("summarize", summarize))
+    tasks = Operations(world.store, registry, load_settings()).tasks
+    for payload, message in (
+        ({"papers": "x"}, "missing a required argument: 'paper'"),
+        ({"paper": "x", "page": 1}, "unexpected keyword argument 'page'"),
+        (["x"], "must be a JSON object"),
+    ):
+        with pytest.raises(InvalidValue, match=message):
+            await tasks.enqueue(EnqueueRequest("summarize", payload))
+    assert (await world.cypher("MATCH (t:Task) RETURN count(t) AS n"))[0]["n"] == 0
+    await tasks.enqueue(EnqueueRequest("summarize", {"paper": "x", "pages": 2}))
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [({}, "pending"), ({"eta": 1}, "pending"), ({"delay": 60}, "scheduled"), ({"eta": "2900-01-01T00:00Z"}, "scheduled")],
+)
+async def test_the_answer_says_in_which_state_it_is(
+    operations: Operations, fields: dict[str, Any], status: str
+) -> None:
+    done = await operations.tasks.enqueue(EnqueueRequest("read", **fields))
+    assert done.status == status
 
 
 async def test_one_bad_request_among_many_enqueues_none(operations: Operations, world: World) -> None:

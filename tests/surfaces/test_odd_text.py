@@ -40,7 +40,7 @@ def test_any_name_is_listed_in_any_locale(odd: None, commands: Commands, locale:
 
 def test_a_reader_that_leaves_early_gets_no_traceback(odd: None, commands: Commands, world: World) -> None:
     line = " ".join(commands.line("tasks", "list"))
-    for rest in ("| head -1", "| true", "> /dev/full"):
+    for rest in ("| head -1", "| true", "> /dev/full", ">&-", ">&- 2>&-"):
         done = subprocess.run(
             f"{line} {rest}", shell=True, env=commands.environment, capture_output=True, text=True, check=False
         )

@@ -119,6 +119,20 @@ async def test_an_unknown_id_is_named(operations: Operations) -> None:
             await ask
 
 
+async def test_unknown_ids_among_many_are_named(operations: Operations) -> None:
+    known = await operations.tasks.enqueue(EnqueueRequest("read"))
+    with pytest.raises(NotFound, match=r"no tasks 'a', 'b', 'c' and 2 more: they do not exist"):
+        await operations.tasks.cancel(["a", known.id, "b", "c", "d", "e"])
+    assert (await operations.tasks.show(known.id))["status"] == "pending"
+
+
+async def test_a_type_that_nobody_knows_is_refused_in_a_filter(operations: Operations) -> None:
+    await operations.tasks.enqueue(EnqueueRequest("own", allow_unknown_type=True))
+    await operations.tasks.check_types(["read", "own"])
+    with pytest.raises(UnknownName, match="did you mean 'read'"):
+        await operations.tasks.check_types(["reed"])
+
+
 async def test_a_text_that_is_the_uid_of_one_and_the_id_of_another_is_refused(
     operations: Operations, world: World
 ) -> None:

@@ -77,6 +77,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def ending(run: Callable[[], Any]) -> None:
     """Run, and end the process with the code that its outcome has; an error of kgsched is one line."""
+    _open_what_is_closed()
     take_any_text()
     try:
         run()
@@ -90,6 +91,13 @@ def ending(run: Callable[[], Any]) -> None:
         if error.errno != errno.EPIPE:
             sys.stderr.write(f"error: {error}\n")
         _leave(1)
+
+
+def _open_what_is_closed() -> None:
+    """A shell can start a command without stdout or stderr (`>&-`); what it says then goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _leave(code: int) -> None:

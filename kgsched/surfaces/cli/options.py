@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -52,12 +52,18 @@ def _seconds(value: str | float) -> float:
         raise typer.BadParameter(str(error)) from None
 
 
-Timeout = Annotated[
-    float | None,
-    typer.Option(
+RUN_S = 900.0  # for a tick that is run by hand
+
+
+def _timeout(shown: str | bool) -> Any:
+    return typer.Option(
         "--timeout",
         parser=_seconds,
         metavar="DURATION",
         help="Stop waiting after this long: seconds, or a duration like 90s, 10m.",
-    ),
-]
+        show_default=shown,
+    )
+
+
+Timeout = Annotated[float | None, _timeout(False)]
+RunTimeout = Annotated[float, _timeout("15m")]

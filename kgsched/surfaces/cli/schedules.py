@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgsched.surfaces.cli import complete
-from kgsched.surfaces.cli.options import DryRun, Json, Priority, Timeout
+from kgsched.surfaces.cli.options import RUN_S, DryRun, Json, Priority, RunTimeout
 from kgsched.surfaces.cli.output import notes, print_json, print_line, print_pairs, print_table, say
 from kgsched.surfaces.cli.readable import print_result
 from kgsched.surfaces.cli.session import me, visit
@@ -22,7 +22,6 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="Name of the schedule.", autocompletion=complete.schedule_names)]
 COLUMNS = ("name", "enabled", "when", "priority", "next_run", "last_run", "last_outcome", "waiting")
-PATIENCE = 900.0
 
 
 @app.command("list")
@@ -54,7 +53,7 @@ def show(name: Name, as_json: Json = False) -> None:
 def run_now(
     name: Name,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for it to run.")] = False,
-    timeout: Timeout = PATIENCE,
+    timeout: RunTimeout = RUN_S,
     priority: Priority = None,
     payload: Annotated[
         str | None, typer.Option("--payload", help="JSON instead of the schedule's own payload.")

@@ -34,4 +34,5 @@ async def read(
     )
     notes(said)
     await app.operations.schedules.check_name(schedule)
+    await app.operations.tasks.check_types(chosen.types or ())
     return chosen

@@ -37,7 +37,7 @@ app.command()(tasks_change.prioritize)
 COLUMNS = ("id", "type", "status", "priority", "weight", "attempts", "enqueued_at", "source", "last_error")
 MAX_ERROR = 60
 KEPT_LINES = 100  # of the log of a run
-Id = Annotated[str, typer.Argument(help="Id or uid of the task.", autocompletion=complete.task_ids)]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id or uid of the task.", autocompletion=complete.task_ids)]
 
 
 @app.command("list")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kgsched.core.binding import bind, parse_payload
 from kgsched.errors import InvalidValue, Permanent
 from kgsched.registry import TaskType
-from kgsched.runtime.binding import bind, parse_payload
 from kgsched.runtime.context import TaskContext
 
 CTX = object()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 from typing import Any
 
 from kgsched.errors import Permanent
-from kgsched.registry import Handler
 
 CONTEXT_NAMES = frozenset({"ctx", "context", ""})
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -23,7 +23,7 @@ def parse_payload(type_name: str, text: str | None) -> Any:
         raise Permanent(f"payload of this task of type {type_name!r} is not JSON: {error}") from None
 
 
-def bind(type_name: str, handler: Handler, context: object, payload: Any) -> Arguments:
+def bind(type_name: str, handler: Callable[..., Any], context: object, payload: Any) -> Arguments:
     """Positional and keyword arguments of one call.
 
     A first parameter called `ctx` or `context`, or typed as a context, gets the context; the others get the payload's
