@@ -129,7 +129,7 @@ class Runner:
             if outcome is None:
                 await run.ended()
                 outcome = run.late()
-            if run.over:
+            if run.over and run.reason is not StopReason.LOST:  # else this worker would race its own late report
                 self._free(run)
             run.settled.set()
             await self._report(run, task_type, outcome)

@@ -41,7 +41,7 @@ class Fleet:
     settings: Mapping[str, Any]
     proxies: list[FaultyProxy] = field(default_factory=list)
     processes: list[Process] = field(default_factory=list)
-    started: int = 0
+    every: list[Process] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.processes)
@@ -69,14 +69,14 @@ class Fleet:
         self.processes[place].send_signal(signal.SIGCONT)
 
     async def end(self) -> None:
-        for process in self.processes:
+        """Kill what runs, also those whose start was given up halfway."""
+        for process in self.every:
             if process.returncode is None:
                 process.kill()
             await process.wait()
 
     async def _start(self, place: int) -> Process:
-        self.started += 1
-        name = f"{place}-{self.started}"
+        name = f"{place}-{len(self.every) + 1}"
         uri = self.proxies[place].uri if self.proxies else self.address.uri
         login = {
             "KGSCHED_TEST_NEO4J_URI": uri,
@@ -88,6 +88,7 @@ class Fleet:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, *words, env=os.environ | login, cwd=ROOT, stdout=said, stderr=said
             )
+        self.every.append(process)
         up = self.folder / f"{name}.up"
         await until(lambda: up.exists() or process.returncode is not None, 120)
         return process

@@ -62,7 +62,7 @@ async def test_text_that_wants_to_be_cypher_stays_text(
     for words, code in [
         (("tasks", "show", "--", text), 0),
         (("tasks", "list", "--source", text), 0),
-        (("tasks", "list", "--type", text), 0),
+        (("tasks", "list", "--type", text), 2),
         (("tasks", "list", "--lane", text), 2),
         (("schedules", "show", "--", text), 2),
         (("jobs", "run", "--", text), 2),
