@@ -46,6 +46,7 @@ class Settings(BaseSettings):
     neo4j_heap: str = "512m"
     neo4j_pagecache: str = "128m"
     neo4j_java_options: str = ""
+    neo4j_settings: str = Field("", description="more of its neo4j.conf: name=value; name=value")
     neo4j_ready_timeout: float = Field(300.0, gt=0)
     neo4j_port: int | None = Field(None, ge=1, le=65535, description="of the managed Neo4j; a free one if unset")
 

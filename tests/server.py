@@ -13,11 +13,16 @@ from kgsched.config import Settings, load_settings
 from kgsched.localdb import QUICK_JIT, ManagedServer, ServerAddress
 from kgsched.store import probe
 
+# tests empty the graph all the time, which is no reason to plan the same statements anew
+SETTINGS = "dbms.cypher.min_replan_interval=1h"
+
 
 def local_settings(home: Path, **more: object) -> Settings:
     """Settings of a managed server in `home`, of the version that the test run is for."""
     version = os.environ.get("KGSCHED_NEO4J_VERSION")
-    return load_settings(home=home, **{"neo4j_version": version, "neo4j_java_options": QUICK_JIT, **more})
+    return load_settings(
+        home=home, **{"neo4j_version": version, "neo4j_java_options": QUICK_JIT, "neo4j_settings": SETTINGS, **more}
+    )
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ class ClassArchive:
 
     @classmethod
     def of(cls, program: conf.Program, java: Java, base: Path) -> ClassArchive:
-        parts = (str(java.path), java.version, program.class_path, *conf.jvm_flags())
+        parts = (java.version, str(_size_of_modules(java)), program.class_path, *conf.jvm_flags())
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         return cls(base / f"classes-{digest[:16]}")
 
@@ -81,7 +81,7 @@ class ClassArchive:
         self.folder.mkdir(parents=True)
 
     def _forget_old_ones(self) -> None:
-        """Every environment has a Java of its own, and so an archive (130 MB): keep those made last."""
+        """An archive has 130 MB: keep those made last."""
         made = sorted(self.folder.parent.glob("classes-*/made"), key=lambda mark: mark.stat().st_mtime)
         for mark in made[:-KEPT]:
             shutil.rmtree(mark.parent)
@@ -120,3 +120,9 @@ class ClassArchive:
         if not self._app.exists():
             raise LocalDbError("the Java runtime wrote no archive")
         shutil.rmtree(folder.path)
+
+
+def _size_of_modules(java: Java) -> int | str:
+    """What the JVM compares too: copies of one Java, as every virtual environment has one, share an archive."""
+    modules = java.path.parent.parent / "lib" / "modules"
+    return modules.stat().st_size if modules.is_file() else str(java.path)

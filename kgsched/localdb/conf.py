@@ -7,11 +7,13 @@ no telemetry, no preallocated logs. Each is described in the Neo4j operations ma
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
+from kgsched.errors import LocalDbError
 from kgsched.localdb.lockfile import line_of
 
 COMMON = """\
@@ -65,6 +67,7 @@ class Program:
     heap: str
     pagecache: str
     options: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
     archive: tuple[str, ...] = ()
 
     def command(self, folder: Path, instance: str, extra: tuple[str, ...] = ()) -> list[str]:
@@ -87,8 +90,21 @@ class Program:
         ]
 
     def configuration(self, folder: Path, port: int) -> str:
-        text = COMMON.format(port=port, folder=folder, pagecache=self.pagecache)
-        return text if line_of(self.version) == "5" else text + SINCE_2025
+        text = COMMON if line_of(self.version) == "5" else COMMON + SINCE_2025
+        own = text.format(port=port, folder=folder, pagecache=self.pagecache).splitlines()
+        lines = dict(line.split("=", 1) for line in own) | dict(self.settings)
+        return "".join(f"{name}={value}\n" for name, value in lines.items())
+
+
+def parse_settings(text: str) -> tuple[tuple[str, str], ...]:
+    """Settings of Neo4j from `name=value; name=value`. Raises LocalDbError for what has not this form."""
+    pairs = []
+    for part in filter(None, (one.strip() for one in re.split(r"[;\n]", text))):
+        name, equals, value = (one.strip() for one in part.partition("="))
+        if not equals or not re.fullmatch(r"[A-Za-z0-9_.]+", name):
+            raise LocalDbError(f"KGSCHED_NEO4J_SETTINGS: {part!r} is not a setting of Neo4j like name=value")
+        pairs.append((name, value))
+    return tuple(pairs)
 
 
 def jvm_flags() -> tuple[str, ...]:

@@ -36,6 +36,7 @@ def install(settings: Settings, version: str, probe: Probe, progress: Progress) 
         heap=settings.neo4j_heap,
         pagecache=settings.neo4j_pagecache,
         options=tuple(shlex.split(settings.neo4j_java_options)),
+        settings=conf.parse_settings(settings.neo4j_settings),
     )
     archive = ClassArchive.of(program, java, base)
     if not archive.settled and os.access(base, os.W_OK):

@@ -9,7 +9,7 @@ import pytest
 
 from kgsched.config import DEFAULT_NEO4J, load_settings
 from kgsched.errors import LocalDbError, UnknownName
-from kgsched.localdb.conf import Program, auth_ini
+from kgsched.localdb.conf import Program, auth_ini, parse_settings
 from kgsched.localdb.install import installed
 from kgsched.localdb.java import find_java
 from kgsched.localdb.lockfile import load_lock, shipped_versions
@@ -56,6 +56,18 @@ def test_only_newer_lines_get_their_own_settings() -> None:
     assert "fleet" not in old
     assert new.startswith(old)
     assert "dbms.fleet_manager.enabled=false" in new
+
+
+def test_more_settings_come_after_or_instead_of_our_own() -> None:
+    settings = parse_settings("db.transaction.timeout = 5s; dbms.cypher.planner={cost}\n")
+    text = Program("5.26.30", Path("java"), "jars", "Main", "512m", "128m", settings=settings).configuration(
+        Path("/home"), 7687
+    )
+    assert text.count("db.transaction.timeout=") == 1
+    assert {"db.transaction.timeout=5s", "dbms.cypher.planner={cost}"} <= set(text.splitlines())
+    for bad in ("db.transaction.timeout", "a b=1", "=1"):
+        with pytest.raises(LocalDbError, match="KGSCHED_NEO4J_SETTINGS"):
+            parse_settings(bad)
 
 
 def test_the_first_password_is_stored_as_a_salted_hash() -> None:

@@ -72,9 +72,7 @@ async def test_bad_input_is_refused_by_name_and_nothing_is_written(
     assert (await world.cypher("MATCH (t:Task) RETURN count(t) AS n"))[0]["n"] == 0
 
 
-async def test_a_payload_that_the_handler_cannot_take_is_refused_at_once(
-    world: World, registry: Registry
-) -> None:
+async def test_a_payload_that_the_handler_cannot_take_is_refused_at_once(world: World, registry: Registry) -> None:
     async def summarize(ctx: object, paper: str, *, pages: int = 1) -> None: ...
 
     registry.add(TaskType("summarize", summarize))
@@ -92,7 +90,12 @@ async def test_a_payload_that_the_handler_cannot_take_is_refused_at_once(
 
 @pytest.mark.parametrize(
     ("fields", "status"),
-    [({}, "pending"), ({"eta": 1}, "pending"), ({"delay": 60}, "scheduled"), ({"eta": "2900-01-01T00:00Z"}, "scheduled")],
+    [
+        ({}, "pending"),
+        ({"eta": 1}, "pending"),
+        ({"delay": 60}, "scheduled"),
+        ({"eta": "2900-01-01T00:00Z"}, "scheduled"),
+    ],
 )
 async def test_the_answer_says_in_which_state_it_is(
     operations: Operations, fields: dict[str, Any], status: str
