@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from kgsched.localdb import ServerAddress
+from kgsched.localdb import QUICK_JIT, ServerAddress
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -24,6 +24,7 @@ def environment(address: ServerAddress | None = None, **more: str) -> dict[str, 
     """A clean environment: the given database, nothing of the caller's kgsched settings."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("KGSCHED_", "KG_", "PIPELINE_"))}
     shared = {name: os.environ[name] for name in ("KGSCHED_CACHE", "KGSCHED_NEO4J_VERSION") if name in os.environ}
+    shared |= {"KGSCHED_NEO4J_JAVA_OPTIONS": QUICK_JIT}
     graph = {}
     if address is not None:
         graph = {
