@@ -22,7 +22,7 @@ class Operator:
 
     @property
     def finds_nodes(self) -> bool:
-        return "Seek" in self.name or "Scan" in self.name
+        return any(word in self.name for word in ("Seek", "Scan", "MergeUniqueNode"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,13 @@ async def explain(store: Neo4jStore, name: str, prefix: str = "") -> Plan:
 
 
 def _walk(node: dict[str, Any], above: tuple[str, ...]) -> Iterator[Operator]:
-    name = node["operatorType"].split("@")[0]
+    name, children = _name(node), node.get("children", ())
+    if name == "CartesianProduct" and "Argument" in map(_name, children):
+        name = "Apply"  # a product with the one row at hand, as the newer planner writes it
     yield Operator(name, str(node.get("args", {}).get("Details", "")), above)
-    for child in node.get("children", ()):
+    for child in children:
         yield from _walk(child, (name, *above))
+
+
+def _name(node: dict[str, Any]) -> str:
+    return str(node["operatorType"]).split("@")[0]
