@@ -32,7 +32,7 @@ CALL (g, first, waiting, next) {                         // when to ask again, w
   SET g.next_at = CASE WHEN size(waiting) > size(next) THEN coalesce(first, timestamp()) + g.period_ms END
 }
 UNWIND next AS candidate
-WITH g, candidate.uid AS uid ORDER BY uid
+WITH DISTINCT g, candidate.uid AS uid ORDER BY uid
 MATCH (t:Task {uid: uid})
 SET t.lock_v = 0
 WITH g, t WHERE t.status = 'pending' AND t.gate_waiting = g.key

@@ -21,7 +21,7 @@ CALL (open_types, bucket) {
   }
   RETURN t ORDER BY t.rank LIMIT $n
 }
-WITH t LIMIT $n
+WITH DISTINCT t LIMIT $n                                  // a change of priority moves a task in the index: it may be met twice
 WITH t ORDER BY t.uid
 SET t.lock_v = 0
 WITH t, t.attempts AS attempts, t.claims AS claims, t.starts AS starts

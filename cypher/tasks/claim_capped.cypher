@@ -28,7 +28,7 @@ CALL (open_types) {
     }
     RETURN t ORDER BY t.rank LIMIT $n
   }
-  WITH t LIMIT $n
+  WITH DISTINCT t LIMIT $n                                // as in tasks/claim: one that moves may be met twice
   RETURN collect(t) AS candidates
 }
 UNWIND candidates[0..free] AS candidate

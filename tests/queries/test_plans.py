@@ -87,6 +87,14 @@ async def test_the_claim_index_gives_the_order(name: str, prefix: str, crowded: 
         assert not any("Sort" in one or "Top" in one for one in below_limit), below_limit
 
 
+@pytest.mark.parametrize("name", ["tasks/claim", "tasks/claim_capped"])
+@pytest.mark.parametrize("prefix", ["CYPHER replan=force", f"{SLOTTED} replan=force"])
+async def test_a_task_that_moves_in_the_index_is_claimed_once(name: str, prefix: str, crowded: Neo4jStore) -> None:
+    """`prioritize` while a claim reads puts a task behind the place that was read: it is met again."""
+    for above in _claim_seeks(await explain(crowded, name, prefix)):
+        assert "Distinct" in above
+
+
 def _claim_seeks(plan: Plan) -> list[tuple[str, ...]]:
     seeks = [one.above for one in plan.finds(CLAIM)]
     assert seeks, "the claim index is not used"
