@@ -41,7 +41,7 @@ class ClusterOperations:
                 lane: _sums([cell for cell in cells if cell["lane"] == lane], "status")
                 for lane in sorted({str(cell["lane"]) for cell in cells})
             },
-            "oldest_ready_age": None if oldest is None else _seconds(max(pulse.now - int(oldest), 0)),
+            "oldest_ready_age": None if oldest is None else _age(pulse.now - int(oldest)),
             "oldest_ready_by_priority": _oldest(cells, pulse.now),
             "waiting_at_gates": sum(cell["n"] for cell in cells if cell["waiting"]),
             "leader": {
@@ -56,7 +56,7 @@ class ClusterOperations:
                     "name": loop["name"],
                     "worker": loop["worker"],
                     "last_pass_at": show_instant(loop["last_pass_at"]),
-                    "age": _seconds(max(pulse.now - loop["last_pass_at"], 0)),
+                    "age": _age(pulse.now - loop["last_pass_at"]),
                     "detail": loop["detail"],
                 }
                 for loop in await self._store.cluster.list_loops()
@@ -139,7 +139,7 @@ def _worker(node: Mapping[str, Any], now: int) -> Record:
         "types": sorted(node.get("types") or []),
         "started_at": show_instant(node.get("started_at")),
         "seen_at": show_instant(node.get("seen_at")),
-        "silent_for": _seconds(now - node.get("seen_at", now)),
+        "silent_for": _age(now - node.get("seen_at", now)),
     }
 
 
@@ -150,7 +150,7 @@ def _oldest(cells: Iterable[Mapping[str, Any]], now: int) -> dict[str, float]:
         if cell["oldest"] is not None:
             bucket = cell["bucket"]
             arrivals[bucket] = min(arrivals.get(bucket, cell["oldest"]), cell["oldest"])
-    return {NAMES[bucket]: _seconds(now - arrivals[bucket]) for bucket in sorted(arrivals)}
+    return {NAMES[bucket]: _age(now - arrivals[bucket]) for bucket in sorted(arrivals)}
 
 
 def _sums(cells: Iterable[Mapping[str, Any]], key: str, always: Iterable[str] = ()) -> dict[str, int]:
@@ -160,5 +160,6 @@ def _sums(cells: Iterable[Mapping[str, Any]], key: str, always: Iterable[str] = 
     return dict(sums)
 
 
-def _seconds(millis: int) -> float:
-    return round(millis / 1000, 1)
+def _age(millis: int) -> float:
+    """Seconds; what another transaction wrote after this one's now is no age below zero."""
+    return round(max(millis, 0) / 1000, 1)
