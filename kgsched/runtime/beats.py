@@ -22,6 +22,7 @@ from kgsched.runtime.side_loop import SideLoop
 log = structlog.get_logger(__name__)
 
 CHUNK = 100
+CANCELS_S = 1.0
 MAX_STRANGER_AGE = 30.0
 MIN_TIMEOUT = 5.0
 
@@ -61,7 +62,8 @@ class Beats:
     async def _start(self) -> None:
         beat = Loop("beat", self._beat, interval=self._interval, backoff=Backoff(100, 1_000))
         watch = Loop("lease_watch", self._watch, interval=self._interval)
-        self._loops = (beat, watch)
+        cancels = Loop("cancels", self._look_for_cancels, interval=CANCELS_S)
+        self._loops = (beat, watch, cancels)
         for loop in self._loops:
             loop.start()
 
@@ -72,7 +74,7 @@ class Beats:
     def _wake(self) -> None:
         now = time.monotonic()
         instants = (self._leases.next_beat(), self._leases.next_stop())
-        for loop, instant in zip(self._loops, instants, strict=False):
+        for loop, instant in zip(self._loops[:2], instants, strict=False):
             if instant is not None:
                 loop.wake(max(0.0, instant - now))
 
@@ -119,6 +121,17 @@ class Beats:
             error = ErrorInfo("released", "claimed, but the answer was lost; never started")
             await store.tasks.reschedule([Ack(uid, token, AckOutcome.RELEASE, error=error) for uid, token in strangers])
             log.info("strangers_released", tasks=[uid for uid, _ in strangers])
+
+    async def _look_for_cancels(self) -> None:
+        if not len(self._leases):
+            return
+        store = await self._side.source.get()
+        async with asyncio.timeout(MIN_TIMEOUT):
+            asked = await store.tasks.cancels(self._session, sorted(LANES))
+        for uid, token in asked:
+            claim = self._leases.find(uid, token)
+            if claim is not None:
+                self._on_cancel(claim)
 
     async def _watch(self) -> float | None:
         now = time.monotonic()

@@ -128,6 +128,12 @@ class Leases:
         with self._lock:
             return self._held[claim.uid].valid_until if self._is_held(claim) else None
 
+    def find(self, uid: str, token: str) -> Claim | None:
+        """The claim that is held under this token, unless its finishing transaction is open."""
+        with self._lock:
+            held = self._held.get(uid)
+            return None if held is None or held.paused or held.claim.token != token else held.claim
+
     def known(self) -> list[str]:
         with self._lock:
             return sorted(self._held)

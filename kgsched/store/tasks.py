@@ -110,6 +110,11 @@ class Tasks:
                 strangers.update(dict(row["strangers"]))
         return BeatReport(frozenset(lost), frozenset(stop), tuple(sorted(strangers.items())))
 
+    async def cancels(self, session: str, lanes: Sequence[str]) -> list[tuple[str, str]]:
+        """Uid and token of what runs under this session and was asked to stop."""
+        rows = await self._client.run("tasks/cancels", session=session, lanes=list(lanes), timeout=CLAIM_TIMEOUT)
+        return [(row["uid"], row["token"]) for row in rows]
+
     async def extend(self, claim: Claim, lease_ms: int) -> bool:
         """Lengthen one lease; False when the claim is lost."""
         return bool(await self._client.run("tasks/extend", uid=claim.uid, token=claim.token, lease_ms=lease_ms))

@@ -18,6 +18,7 @@ HOT = {
     "tasks/finish": {UID, "Stat(key)"},
     "tasks/reschedule": {UID, "Stat(key)"},
     "tasks/beat": {UID, RUNNING},
+    "tasks/cancels": {RUNNING},
     "tasks/enqueue_keyed": {"Task(live_key)"},
     "tasks/find_existing": {UID, "Task(space, id)", "Task(live_key)"},
     "jobs/promotion_sweep": {"Task(due_at)"},

@@ -48,6 +48,20 @@ async def test_a_running_body_is_cancelled_when_a_person_asks(bench: Bench, sign
     assert await bench.world.broken() == []
 
 
+async def test_a_cancel_does_not_wait_for_the_next_beat(bench: Bench, signs: Signs) -> None:
+    async def long(ctx: TaskContext) -> None:
+        signs.began.set()
+        await asyncio.Event().wait()
+
+    bench.on("long", long)
+    task = await bench.enqueue("long")
+    async with bench.worker(beat=300.0, lease=1_000.0):
+        await until(signs.began.is_set)
+        await bench.world.store.tasks.cancel([task.uid])
+        (done,) = await bench.ended(task)
+    assert done["status"] == "cancelled"
+
+
 async def test_a_function_in_a_thread_sees_that_it_is_cancelled(bench: Bench, signs: Signs) -> None:
     def long(ctx: TaskContext) -> None:
         signs.began.set()
