@@ -78,6 +78,7 @@ async def test_the_official_client_works_over_standard_input_and_output(env: dic
 
 
 def test_every_line_of_output_is_protocol_whatever_is_logged(env: dict[str, str]) -> None:
+    """AP03."""
     lines = [
         call(1, "graph_query", {"query": "MATCH (n) RETURN n.nothing, id(n)"}),
         call(2, "lanes", {}),
@@ -95,6 +96,7 @@ def test_every_line_of_output_is_protocol_whatever_is_logged(env: dict[str, str]
 
 
 def test_without_a_database_it_answers_and_says_so(env: dict[str, str]) -> None:
+    """AP03."""
     env |= {"KGSCHED_NEO4J_URI": "bolt://127.0.0.1:1"}
     answers, _ = talk(env, [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, call(2, "lanes", {})])
     found = by_id(answers)

@@ -34,6 +34,7 @@ async def graph(world: World) -> Any:
 
 @pytest.mark.parametrize("text", TEXTS)
 async def test_text_in_every_field_of_rest(web: httpx.AsyncClient, world: World, text: str) -> None:
+    """AP07."""
     made = await web.post(
         "/v1/tasks",
         json={
@@ -69,6 +70,7 @@ async def test_text_in_every_field_of_rest(web: httpx.AsyncClient, world: World,
 
 
 async def test_text_in_every_field_of_mcp(app: Kgsched, world: World) -> None:
+    """AP07."""
     before = await graph(world)
     with serving(app) as server:
         async with Client(f"{server.url}/mcp") as client:

@@ -56,6 +56,7 @@ async def test_an_id_may_hold_slashes_and_anything_else(web: httpx.AsyncClient) 
 
 
 async def test_pages_neither_repeat_nor_skip_while_the_list_grows(web: httpx.AsyncClient) -> None:
+    """AP01."""
     tasks = [{"type": "read", "id": f"t{n}"} for n in range(7)]
     await web.post("/v1/tasks/batch", json={"tasks": tasks})
     seen, cursor = [], None
@@ -77,6 +78,7 @@ BLANK = ["limit=", "cursor=", "status=", "type=", "limit=1&limit=2", "limit=%D9%
 
 @pytest.mark.parametrize("path", ["/v1/tasks", "/v1/work-items"])
 async def test_odd_paging_and_filters_are_told(web: httpx.AsyncClient, path: str) -> None:
+    """AP01."""
     for query in ODD:
         problem(await web.get(f"{path}?{query}"), 422)
     for query in BLANK:
@@ -139,7 +141,7 @@ async def test_an_unknown_type_names_those_that_are_near(web: httpx.AsyncClient)
 
 
 async def test_a_cancel_that_races_with_claims_says_what_is_true(web: httpx.AsyncClient, world: World) -> None:
-    """The answer matches the end; what was cancelled never runs."""
+    """AP06: the answer matches the end; what was cancelled never runs."""
     for n in range(ROUNDS):
         made = await enqueue(web, id=f"c{n}")
         cancelled, claims = await asyncio.gather(web.post(f"/v1/tasks/c{n}/cancel"), world.claim(1, RULES))
@@ -155,6 +157,7 @@ async def test_a_cancel_that_races_with_claims_says_what_is_true(web: httpx.Asyn
 
 
 async def test_a_cancel_that_races_with_the_end_says_what_is_true(web: httpx.AsyncClient, world: World) -> None:
+    """AP06."""
     for n in range(ROUNDS):
         made = await enqueue(web, id=f"e{n}")
         claim = await world.claim_one(RULES)

@@ -18,6 +18,7 @@ async def leave_no_leader(bench: Bench) -> None:
 
 
 async def test_sigterm_lets_short_bodies_finish_and_gives_the_others_back(bench: Bench, tmp_path: Path) -> None:
+    """SD01: no claim after the signal; what is given back is ready at once."""
     short = [await bench.enqueue("short", {"seconds": 6.0}) for _ in range(2)]
     long = [await bench.enqueue("long") for _ in range(2)]
     queued = [await bench.enqueue("short") for _ in range(10)]
@@ -48,6 +49,7 @@ async def test_a_deaf_thread_does_not_keep_the_process_alive(bench: Bench, tmp_p
 async def test_a_second_signal_stops_now_and_burns_no_attempt(
     bench: Bench, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
+    """SD01."""
     task = await bench.enqueue("long")
     async with running_daemon(bench.address, tmp_path, drain=600.0) as daemon:
         await daemon.has("began", 1)
@@ -140,6 +142,7 @@ async def test_a_daemon_that_was_stopped_for_longer_than_its_lease_loses_its_tas
 
 
 async def test_a_daemon_starts_and_drains_while_the_database_is_away(bench: Bench, tmp_path: Path) -> None:
+    """SD01."""
     server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
     nobody = type(bench.address)(**{**_fields(bench.address), "uri": f"bolt://127.0.0.1:{_port(server)}"})
     async with server, running_daemon(nobody, tmp_path) as daemon:

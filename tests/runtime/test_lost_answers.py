@@ -166,6 +166,8 @@ async def test_a_worker_that_cannot_beat_stops_its_bodies_before_the_lease_ends(
 
 
 async def test_every_loop_comes_back_after_the_database_was_away(bench: Bench, proxy: Proxy) -> None:
+    """CN01."""
+
     async def quick(ctx: TaskContext) -> None: ...
 
     bench.on("quick", quick)

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from kgsched.core.task import NewTask
+from kgsched.core.task import NewTask, Swept
+from kgsched.errors import StorageConflict
 from kgsched.ports import Store
 from kgsched.registry import SCHEDULED_JOB, Job
 from kgsched.runtime.context import TaskContext
 from kgsched.runtime.leader import Leader
 from kgsched.runtime.scheduled_job import add_scheduled_job
+from kgsched.runtime.services import UNFIT_AFTER
 from kgsched.runtime.side_loop import StoreSource
 from tests.runtime.bench import Bench, until
 
@@ -146,6 +148,31 @@ async def test_loops_leave_a_note_for_status(bench: Bench) -> None:
         await until(lambda: bench.world.count("MATCH (l:Loop {name: 'tick'})"))
         rows = await bench.world.cypher("MATCH (l:Loop {name: 'tick'}) RETURN l.worker AS worker")
         assert rows == [{"worker": daemon.identity.worker}]
+
+
+@pytest.mark.parametrize("times", [1, UNFIT_AFTER + 1])
+async def test_a_service_that_fails_at_first_does_its_duty_all_the_same(bench: Bench, times: int) -> None:
+    """CN06: once is tried again, and a leader that goes on failing steps down and is elected anew."""
+    left = [times]
+
+    async def opened() -> Store:
+        store = await bench.open_store()
+        promote = store.sweeps.promotion_sweep
+
+        async def fails_at_first() -> Swept:
+            if left[0]:
+                left[0] -= 1
+                raise StorageConflict("not yet")
+            return await promote()
+
+        store.sweeps.promotion_sweep = fails_at_first  # type: ignore[method-assign]
+        return store
+
+    bench.on("later", nothing)
+    task = await bench.enqueue("later", eta=await bench.world.now() + 1_000)
+    async with bench.daemon(open_store=opened):
+        (done,) = await bench.ended(task)
+    assert (done["status"], left) == ("completed", [0])
 
 
 async def test_a_leader_whose_services_fail_steps_down_for_another(bench: Bench) -> None:

@@ -134,6 +134,8 @@ async def test_arguments_that_do_not_fit_fail_at_once_and_are_named(bench: Bench
 
 @pytest.mark.parametrize("executor", ["async", "thread"])
 async def test_whatever_a_handler_raises_is_recorded_and_the_next_task_runs(bench: Bench, executor: str) -> None:
+    """RT03, RT06: what cannot be pickled or leaves the loop ends its task only."""
+
     class Unpicklable(Exception):
         def __init__(self, needed: str, *, lock: object) -> None:
             super().__init__(f"\x00\ud800{needed}" + "x" * 1_000_000)

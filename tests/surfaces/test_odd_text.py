@@ -31,6 +31,7 @@ async def odd(operations: Operations) -> None:
     ids=str,
 )
 def test_any_name_is_listed_in_any_locale(odd: None, commands: Commands, locale: dict[str, str]) -> None:
+    """AP08."""
     listed = commands.run("tasks", "list", **locale)
     assert (listed.code, "Traceback" in listed.err) == (0, False), listed.err
     assert not {"\x1b", "\x07", "\u202e"} & set(listed.out)
@@ -39,6 +40,7 @@ def test_any_name_is_listed_in_any_locale(odd: None, commands: Commands, locale:
 
 
 def test_a_reader_that_leaves_early_gets_no_traceback(odd: None, commands: Commands, world: World) -> None:
+    """AP08."""
     line = " ".join(commands.line("tasks", "list"))
     for rest in ("| head -1", "| true", "> /dev/full", ">&-", ">&- 2>&-"):
         done = subprocess.run(
@@ -50,6 +52,7 @@ def test_a_reader_that_leaves_early_gets_no_traceback(odd: None, commands: Comma
 async def test_text_that_wants_to_be_cypher_stays_text(
     operations: Operations, commands: Commands, world: World
 ) -> None:
+    """AP07."""
     await operations.tasks.enqueue(EnqueueRequest("read", id=WANTS_TO_BE_CYPHER, source=WANTS_TO_BE_CYPHER))
 
     async def labels() -> list[dict[str, object]]:

@@ -28,6 +28,7 @@ def test_ceiling_doubles_up_to_the_cap() -> None:
 
 @pytest.mark.parametrize("attempt", [13, 47, 64, 1024, 10**6])
 def test_a_late_attempt_waits_for_the_cap_and_never_overflows(attempt: int) -> None:
+    """RT01: no power of two is computed that a float or a time cannot hold."""
     assert Backoff(SECOND, HOUR).ceiling(attempt) == HOUR
 
 

@@ -96,6 +96,7 @@ def test_a_handlers_own_signal_decides(error: BaseException, expected: ErrorClas
     ],
 )
 def test_permanent_errors(error: BaseException) -> None:
+    """RT06."""
     assert fate(error) is Fate.PERMANENT
 
 
@@ -131,6 +132,7 @@ def test_a_certificate_that_does_not_hold_is_permanent() -> None:
 
 
 def test_a_types_own_lists_come_before_the_built_in_ones() -> None:
+    """RT06: a permanent error stays one although its base class is transient."""
     assert fate(AuthFail(), permanent=(AuthFail,)) is Fate.PERMANENT
     assert fate(ValueError(), transient=(ValueError,)) is Fate.TRANSIENT
 
