@@ -10,7 +10,7 @@ from kgsched.core.limits import MAX_BATCH_BYTES, MAX_BATCH_ROWS
 from kgsched.core.states import Status
 from kgsched.core.task import Answer, Enqueued
 from kgsched.errors import Conflict
-from kgsched.store.enqueuing import batches
+from kgsched.store.enqueue_rows import batches
 from tests.store.worlds import World, new_task
 
 FAR = 4_000_000_000_000

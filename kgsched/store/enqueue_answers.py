@@ -1,0 +1,81 @@
+"""What came of an enqueue: who stands for each task, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kgsched.core.lanes import BEST_EFFORT
+from kgsched.core.states import Status
+from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
+from kgsched.errors import Conflict, NotFound
+from kgsched.store.enqueue_rows import needs_edges, renamed
+
+
+def distinct(tasks: Sequence[NewTask]) -> tuple[list[NewTask], dict[str, str]]:
+    """Tasks that repeat no id (with edges: nor live key) of another, and the uid of that other for each that does."""
+    first: dict[tuple[str, str, str], NewTask] = {}
+    kept: list[NewTask] = []
+    twins: dict[str, str] = {}
+    for task in {task.uid: task for task in tasks}.values():
+        names = [("id", task.space, task.id or task.uid)]
+        if task.key is not None and needs_edges(task) and task.unique is Unique.LIVE:
+            names.append(("key", task.space, task.key))
+        by, other = next(((name[0], first[name]) for name in names if name in first), ("", None))
+        if other is None:
+            first |= dict.fromkeys(names, task)
+            kept.append(task)
+            continue
+        if task.on_conflict is OnConflict.REFUSE or (other.type, other.payload) != (task.type, task.payload):
+            raise conflict(by, task, other.id or other.uid)
+        twins[task.uid] = other.uid
+    known = {uid: Enqueued(other, other, Answer.EXISTING) for uid, other in twins.items()}
+    return [renamed(task, known) for task in kept], twins
+
+
+def recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict[str, Enqueued]:
+    tasks = {task.uid: task for task in batch}
+    known: dict[str, Enqueued] = {}
+    for row in rows:
+        task = tasks[row["asked"]]
+        own = row["uid"] == task.uid
+        if not own and row["by"] == "key" and task.on_conflict is OnConflict.REFUSE:
+            raise Conflict(f"key {task.key!r} is taken by task {row['id']!r}; nothing was enqueued")
+        if not own and (row["type"] != task.type or row["payload"] != task.payload):
+            raise conflict(row["by"], task, row["id"])
+        if own or task.uid not in known:
+            answer = Answer.CREATED if own else Answer.EXISTING
+            known[task.uid] = Enqueued(row["uid"], row["id"], answer, Status(row["status"]))
+    return known
+
+
+def made(tasks: Iterable[NewTask], rows: Sequence[Mapping[str, Any]]) -> dict[str, Enqueued]:
+    later = set(rows[0]["scheduled"])
+    return {task.uid: created(task, Status.SCHEDULED if task.uid in later else Status.PENDING) for task in tasks}
+
+
+def created(task: NewTask, status: Status | None = None) -> Enqueued:
+    return Enqueued(task.uid, task.id or task.uid, Answer.CREATED, status)
+
+
+def conflict(by: str, task: NewTask, holder: str) -> Conflict:
+    what = f"key {task.key!r}" if by == "key" else f"id {task.id or task.uid!r}"
+    return Conflict(
+        f"{what} belongs to task {holder!r}, which has another type or payload; "
+        f"use another {by}, or cancel that task first"
+    )
+
+
+def refuse(row: dict[str, Any], batch: list[NewTask]) -> None:
+    if row["missing"]:
+        raise NotFound(f"cannot enqueue: it waits for tasks that do not exist: {', '.join(row['missing'])}")
+    if row["best_effort"]:
+        raise Conflict(
+            f"cannot wait for {', '.join(row['best_effort'])}: nothing may wait for a task in a best-effort lane "
+            f"({', '.join(sorted(BEST_EFFORT))})"
+        )
+    if row["misplaced"]:
+        raise Conflict(
+            f"the uids of {', '.join(row['misplaced'])} do not come after those that they wait for: "
+            f"make uids with the parents at hand ({len(batch)} rows, nothing was written)"
+        )

@@ -1,0 +1,56 @@
+"""What an enqueue sends: rows, their edges, and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from kgsched.core.limits import MAX_BATCH_BYTES, MAX_BATCH_ROWS
+from kgsched.core.task import Enqueued, NewTask, OnFailure
+
+_STRICTNESS = (OnFailure.CANCEL, OnFailure.HOLD, OnFailure.IGNORE)
+
+
+def batches(tasks: Sequence[NewTask]) -> Iterator[list[NewTask]]:
+    """Batches bounded in rows and in bytes, in order."""
+    batch: list[NewTask] = []
+    size = 0
+    for task in tasks:
+        weight = len(task.payload.encode("utf-8")) + 1024
+        if batch and (len(batch) >= MAX_BATCH_ROWS or size + weight > MAX_BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(task)
+        size += weight
+    if batch:
+        yield batch
+
+
+def row_of(task: NewTask) -> dict[str, Any]:
+    row = asdict(task)
+    row["after"] = [{"uid": uid, "on_failure": rule.value} for uid, rule in edges_of(task).items()]
+    return row
+
+
+def edges_of(task: NewTask) -> dict[str, OnFailure]:
+    """One edge a task waited for; of two rules the stricter one."""
+    edges: dict[str, OnFailure] = {}
+    for one in task.after:
+        edges[one.uid] = min(one.on_failure, edges.get(one.uid, one.on_failure), key=_STRICTNESS.index)
+    return edges
+
+
+def needs_edges(task: NewTask) -> bool:
+    return bool(task.after) or task.spawned_by is not None
+
+
+def parents_of(task: NewTask) -> set[str]:
+    uids = {one.uid for one in task.after}
+    return uids | {task.spawned_by} if task.spawned_by else uids
+
+
+def renamed(task: NewTask, known: dict[str, Enqueued]) -> NewTask:
+    """The task, waiting for those that stand for what it named."""
+    after = tuple(replace(one, uid=known[one.uid].uid) if one.uid in known else one for one in task.after)
+    return task if after == task.after else replace(task, after=after)
