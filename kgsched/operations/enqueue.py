@@ -11,7 +11,7 @@ from kgsched.config import Settings
 from kgsched.core.binding import bind
 from kgsched.core.lanes import DEFAULT_LANE
 from kgsched.core.limits import check_text
-from kgsched.core.task import Enqueued, Gate, Limits, NewTask
+from kgsched.core.task import Enqueued, Gate, Limits, NewTask, OnConflict
 from kgsched.errors import InvalidValue, Permanent
 from kgsched.operations.ids import missing_task
 from kgsched.operations.new_task import MAX_AFTER, EnqueueRequest, Surroundings, build
@@ -44,6 +44,11 @@ class Enqueuer:
                 if one not in known:
                     raise missing_task(one, "it was to be waited for, and ")
             self._check_payload(request)
+            if tx is not None and request.on_conflict == OnConflict.REPLACE:
+                raise InvalidValue(
+                    "on_conflict='replace' cannot be used in a transaction of your own: "
+                    "what it replaces would be locked until you commit"
+                )
             task, said = build(request, around, known, self._store.new_uid)
             known[task.id or task.uid] = task.uid
             tasks.append(task)

@@ -49,6 +49,17 @@ def recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict[
     return known
 
 
+def key_answer(task: NewTask, row: Mapping[str, Any]) -> Enqueued:
+    """What a row of enqueue_keyed or enqueue_unique says, unless it is to replace. Raises Conflict."""
+    if row["answer"] == Answer.CREATED:
+        return Enqueued(row["uid"], row["id"], Answer.CREATED, Status(row["status"]))
+    if task.on_conflict is OnConflict.REFUSE or row["answer"] == "gone":
+        raise Conflict(f"key {task.key!r} is taken by task {row['id'] or '(purged)'!r}; nothing was enqueued")
+    if row["answer"] == "conflict":
+        raise conflict("key", task, row["id"])
+    return Enqueued(row["uid"], row["id"], Answer.EXISTING, Status(row["status"]))
+
+
 def made(tasks: Iterable[NewTask], rows: Sequence[Mapping[str, Any]]) -> dict[str, Enqueued]:
     later = set(rows[0]["scheduled"])
     return {task.uid: created(task, Status.SCHEDULED if task.uid in later else Status.PENDING) for task in tasks}

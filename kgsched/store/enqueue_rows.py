@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from kgsched.core.limits import MAX_BATCH_BYTES, MAX_BATCH_ROWS
-from kgsched.core.task import Enqueued, NewTask, OnFailure
+from kgsched.core.task import Enqueued, NewTask, OnFailure, Unique
 
 _STRICTNESS = (OnFailure.CANCEL, OnFailure.HOLD, OnFailure.IGNORE)
 
@@ -31,6 +31,11 @@ def row_of(task: NewTask) -> dict[str, Any]:
     row = asdict(task)
     row["after"] = [{"uid": uid, "on_failure": rule.value} for uid, rule in edges_of(task).items()]
     return row
+
+
+def sought(task: NewTask) -> dict[str, Any]:
+    """By what an earlier task may stand for this one; a lasting key is its own statement's matter."""
+    return {"uid": task.uid, "id": task.id, "space": task.space, "key": task.key if task.unique is Unique.LIVE else None}
 
 
 def edges_of(task: NewTask) -> dict[str, OnFailure]:

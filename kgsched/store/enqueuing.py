@@ -12,8 +12,8 @@ from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
 from kgsched.errors import Conflict, StorageConflict, StorageConnectionError
 from kgsched.ports import Transaction
 from kgsched.store.client import Client, UniqueViolation
-from kgsched.store.enqueue_answers import conflict, created, distinct, made, recognise, refuse
-from kgsched.store.enqueue_rows import batches, needs_edges, parents_of, renamed, row_of
+from kgsched.store.enqueue_answers import created, distinct, key_answer, made, recognise, refuse
+from kgsched.store.enqueue_rows import batches, needs_edges, parents_of, renamed, row_of, sought
 from kgsched.store.enqueuing_in import enqueue_in
 from kgsched.store.gates import Gates, shard
 
@@ -104,24 +104,27 @@ class Enqueuing:
         raise StorageConflict(f"enqueue of {len(left)} tasks: the tasks that hold their keys keep ending; try again")
 
     async def _enqueue_unique(self, batch: list[NewTask]) -> dict[str, Enqueued]:
-        rows = await self._client.run("tasks/enqueue_unique", rows=[row_of(task) for task in batch])
-        return await self._settle_keys({task.uid: task for task in batch}, rows)
+        left, done = batch, _nobody()
+        for _ in range(_TRIES):
+            if not left:
+                return done
+            try:
+                rows = await self._client.run("tasks/enqueue_unique", rows=[row_of(task) for task in left])
+            except UniqueViolation:
+                known = await self._existing(left)
+                done |= known
+                left = [task for task in left if task.uid not in known]
+            else:
+                return done | await self._settle_keys({task.uid: task for task in left}, rows)
+        raise StorageConflict(f"enqueue of {len(left)} tasks: their ids keep coming and going; try again")
 
     async def _settle_keys(self, tasks: dict[str, NewTask], rows: Sequence[dict[str, Any]]) -> dict[str, Enqueued]:
         """What each row came to, as its on_conflict wants it. Raises Conflict."""
         done = {}
         for row in rows:
             task = tasks[row["asked"]]
-            if row["answer"] == Answer.CREATED:
-                done[task.uid] = Enqueued(row["uid"], row["id"], Answer.CREATED, Status(row["status"]))
-            elif task.on_conflict is OnConflict.REFUSE or row["answer"] == "gone":
-                raise Conflict(f"key {task.key!r} is taken by task {row['id'] or '(purged)'!r}; nothing was enqueued")
-            elif task.on_conflict is OnConflict.REPLACE:
-                done[task.uid] = await self._replace(task, row)
-            elif row["answer"] == "conflict":
-                raise conflict("key", task, row["id"])
-            else:
-                done[task.uid] = Enqueued(row["uid"], row["id"], Answer.EXISTING, Status(row["status"]))
+            replaces = task.on_conflict is OnConflict.REPLACE and row["answer"] not in (Answer.CREATED, "gone")
+            done[task.uid] = await self._replace(task, row) if replaces else key_answer(task, row)
         return done
 
     async def _replace(self, task: NewTask, row: dict[str, Any]) -> Enqueued:
@@ -161,5 +164,5 @@ class Enqueuing:
         raise StorageConflict(f"enqueue of {len(left)} tasks: their ids keep coming and going; try again")
 
     async def _existing(self, batch: list[NewTask]) -> dict[str, Enqueued]:
-        rows = await self._client.run("tasks/find_existing", rows=[row_of(task) for task in batch])
+        rows = await self._client.run("tasks/find_existing", rows=[sought(task) for task in batch])
         return recognise(batch, rows)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgsched.core.task import Enqueued, NewTask
+from kgsched.core.task import Enqueued, NewTask, Unique
 from kgsched.errors import NotFound
 from kgsched.ports import Transaction
-from kgsched.store.enqueue_answers import created, made, recognise
-from kgsched.store.enqueue_rows import batches, edges_of, needs_edges, renamed, row_of
+from kgsched.store.enqueue_answers import created, key_answer, made, recognise
+from kgsched.store.enqueue_rows import batches, edges_of, needs_edges, renamed, row_of, sought
 
 
 async def enqueue_in(tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
@@ -20,9 +20,14 @@ async def enqueue_in(tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, Enq
 
 
 async def _enqueue_batch(tx: Transaction, batch: list[NewTask]) -> dict[str, Enqueued]:
-    rows = await tx.named("tasks/find_existing", rows=[row_of(task) for task in batch])
+    rows = await tx.named("tasks/find_existing", rows=[sought(task) for task in batch])
     done = recognise(batch, rows)
     left = [renamed(task, done) for task in batch if task.uid not in done]
+    lasting = {task.uid: task for task in left if task.unique is not Unique.LIVE}
+    if lasting:
+        rows = await tx.named("tasks/enqueue_unique", rows=[row_of(task) for task in lasting.values()])
+        done |= {row["asked"]: key_answer(lasting[row["asked"]], row) for row in rows}
+        left = [task for task in left if task.uid not in lasting]
     plain = [task for task in left if not needs_edges(task)]
     if plain:
         done |= made(plain, await tx.named("tasks/enqueue", rows=[row_of(task) for task in plain]))

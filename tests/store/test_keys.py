@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kgsched.core.states import Status
-from kgsched.core.task import Answer, OnConflict, Unique
+from kgsched.core.task import Answer, Enqueued, OnConflict, Unique
 from kgsched.errors import Conflict
 from tests.store.worlds import World, new_task
 
@@ -108,3 +108,50 @@ async def test_a_task_with_edges_is_refused_too_when_its_key_is_taken(world: Wor
     with pytest.raises(Conflict, match="key 'k' is taken by task"):
         await world.enqueue(late)
     assert await world.count("MATCH (t:Task)") == 2
+
+
+@pytest.mark.parametrize("unique", list(Unique))
+async def test_a_key_holds_in_a_transaction_of_the_users_too(world: World, unique: Unique) -> None:
+    fields = {"key": "k", "unique": unique, "unique_ms": 60_000 if unique is Unique.PERIOD else None}
+    await world.enqueue_one(key="k", unique=Unique.EVER if unique is Unique.LIVE else Unique.LIVE)
+    first, second = new_task(**fields), new_task(**fields)
+    async with world.store.graph.transaction() as tx:
+        (made,) = await world.store.tasks.enqueue([first], tx=tx)
+    async with world.store.graph.transaction() as tx:
+        (found,) = await world.store.tasks.enqueue([second], tx=tx)
+    assert (made.uid, made.answer) == (first.uid, Answer.CREATED)
+    assert (found.uid, found.answer) == (first.uid, Answer.EXISTING)
+    with pytest.raises(Conflict, match="is taken"):
+        async with world.store.graph.transaction() as tx:
+            await world.store.tasks.enqueue([new_task(**fields, on_conflict=OnConflict.REFUSE)], tx=tx)
+    assert await world.broken() == []
+
+
+async def test_a_lasting_key_in_a_transaction_comes_and_goes_with_it(world: World) -> None:
+    async def rolled_back() -> None:
+        async with world.store.graph.transaction() as tx:
+            await world.store.tasks.enqueue([new_task(key="k", unique=Unique.EVER)], tx=tx)
+            raise RuntimeError("not after all")
+
+    with pytest.raises(RuntimeError, match="after all"):
+        await rolled_back()
+    (made,) = await world.enqueue(new_task(key="k", unique=Unique.EVER))
+    assert made.answer is Answer.CREATED
+
+
+@pytest.mark.parametrize("in_transaction", [False, True])
+async def test_an_id_that_is_taken_is_a_conflict_or_the_same_task_under_a_lasting_key_too(
+    world: World, in_transaction: bool
+) -> None:
+    first = await world.enqueue_one(id="i")
+
+    async def enqueue(**fields: object) -> Enqueued:
+        task = new_task(id="i", key="k", unique=Unique.EVER, **fields)
+        if not in_transaction:
+            return (await world.enqueue(task))[0]
+        async with world.store.graph.transaction() as tx:
+            return (await world.store.tasks.enqueue([task], tx=tx))[0]
+
+    assert ((await enqueue()).uid, await world.count("MATCH (t:Task)")) == (first.uid, 1)
+    with pytest.raises(Conflict, match="id 'i'"):
+        await enqueue(payload='{"other":1}')
