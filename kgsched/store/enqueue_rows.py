@@ -35,7 +35,8 @@ def row_of(task: NewTask) -> dict[str, Any]:
 
 def sought(task: NewTask) -> dict[str, Any]:
     """By what an earlier task may stand for this one; a lasting key is its own statement's matter."""
-    return {"uid": task.uid, "id": task.id, "space": task.space, "key": task.key if task.unique is Unique.LIVE else None}
+    key = task.key if task.unique is Unique.LIVE else None
+    return {"uid": task.uid, "id": task.id, "space": task.space, "key": key}
 
 
 def edges_of(task: NewTask) -> dict[str, OnFailure]:
