@@ -173,11 +173,12 @@ async def open_transaction(stage: Stage) -> Verdict:
             await until(lambda: _renewed(stage, opened), scale.patience)
             await until(lambda: _completed(stage, abandoned.uid), scale.patience)
             while stage.faults < scale.faults or time.monotonic() < until_then:
-                quick, later = new_task("quick"), new_task("quick", eta=await world.now() + 100)
-                await world.enqueue(quick, later)
-                for one in (quick, later):
+                later = new_task("quick", eta=await world.now() + 100)
+                others = [new_task("quick") for _ in range(scale.tasks // scale.faults)]
+                await world.enqueue(later, *others)
+                stage.acknowledged += [later.uid, *(task.uid for task in others)]
+                for one in (others[-1], later):
                     await until(partial(_completed, stage, one.uid), scale.patience)
-                    stage.acknowledged.append(one.uid)
                 stage.faults += 1
         (stage.folder / "go").touch()
         stage.acknowledged += [child.uid, abandoned.uid, *(task.uid for task in running)]
