@@ -36,6 +36,7 @@ LEAVE_WAIT = 2.0
 HURRY = 0.2
 HURRY_ACK = 0.5
 MIN_LEASE_MS = 1_000
+WARM_S = 60.0
 
 
 def new_identity() -> Identity:
@@ -108,6 +109,7 @@ class Worker:
         self._unread: dict[str, Claim] = {}
         self._draining = False
         self.loop = Loop("claim", self._pass, interval=settings.poll)
+        self._warm_loop = Loop("warm", self._warm, interval=WARM_S)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -129,7 +131,8 @@ class Worker:
 
     def loops(self) -> tuple[Loop, ...]:
         """All loops of the worker, for status."""
-        return (self.loop, self._presence.loop, self._outbox.loop, self._ticks.loop, *self._beats.loops())
+        mine = (self.loop, self._presence.loop, self._outbox.loop, self._ticks.loop, self._warm_loop)
+        return (*mine, *self._beats.loops())
 
     def wake(self) -> None:
         """Look for work at once; from any thread."""
@@ -142,12 +145,13 @@ class Worker:
         self._bodies.start()
         self._beats_side.start()
         await self._beats.start()
-        for loop in (self._presence.loop, self._outbox.loop, self._ticks.loop, self.loop):
+        for loop in (self._presence.loop, self._outbox.loop, self._ticks.loop, self.loop, self._warm_loop):
             loop.start()
 
     async def drain(self) -> int:
         """Claim nothing more, let short bodies finish, release the rest. Returns outcomes that went unrecorded."""
         self._draining = True
+        await self._warm_loop.stop(timeout=0.1)
         await self.loop.stop(timeout=LEAVE_WAIT)
         await self._adopt_last()
         for claim in self._unread.values():
@@ -167,7 +171,7 @@ class Worker:
         self._draining = True
         await self._runner.hurry(HURRY)
         await self._outbox.stop(HURRY_ACK)
-        for loop in (self.loop, self._presence.loop, self._ticks.loop):
+        for loop in (self.loop, self._presence.loop, self._ticks.loop, self._warm_loop):
             await loop.stop(timeout=0.1)
         await self._runner.close()
         await self._stop_threads(timeout=0.4)
@@ -185,6 +189,9 @@ class Worker:
         claimed = await self._claimer.claim(store, rules, self._runner.types())
         await self._begin(store)
         return AT_ONCE if claimed and len(self._runner.types()) < self._settings.slots else None
+
+    async def _warm(self) -> None:
+        await (await self._source.get()).warm()
 
     async def _adopt_last(self) -> None:
         """Find out what a claim that was under way when the drain began has taken, to give it back."""

@@ -126,3 +126,12 @@ async def test_sweeps_with_nothing_to_do_do_nothing(world: World) -> None:
         assert (await sweep()).count == 0
     assert (await sweeps.forget_workers()).count == (await sweeps.forget_keys()).count == 0
     assert await world.cypher("MATCH (t:Task) RETURN t {.*} AS t ORDER BY t.uid") == before
+
+
+async def test_warming_changes_nothing(world: World) -> None:
+    await world.enqueue_one(key="k")
+    await world.enqueue_one("gated", gate="g")
+    await world.claim_one()
+    before = await world.cypher("MATCH (n) RETURN elementId(n) AS id, properties(n) AS all ORDER BY id")
+    await world.store.warm()
+    assert await world.cypher("MATCH (n) RETURN elementId(n) AS id, properties(n) AS all ORDER BY id") == before
