@@ -8,7 +8,7 @@ CALL () {
   WITH p ORDER BY p.cascade_pending LIMIT $parents
   OPTIONAL MATCH (p)<-[edge:DEPENDS_ON {met: false}]-(d:Task {status: 'blocked'}) WHERE edge.on_failure IN ['cancel', 'ignore']
   WITH p, edge LIMIT $n
-  RETURN collect(DISTINCT p) AS parents, collect(edge) AS edges
+  RETURN collect(DISTINCT p) AS parents, collect(DISTINCT edge) AS edges
 }
 CALL (parents, edges) {
   CALL (parents, edges) {

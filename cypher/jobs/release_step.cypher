@@ -7,7 +7,7 @@ CALL () {
   WITH p ORDER BY p.release_pending LIMIT $parents
   OPTIONAL MATCH (p)<-[edge:DEPENDS_ON {met: false}]-()
   WITH p, edge LIMIT $n
-  RETURN collect(DISTINCT p) AS parents, collect(edge) AS edges
+  RETURN collect(DISTINCT p) AS parents, collect(DISTINCT edge) AS edges
 }
 CALL (parents, edges) {
   CALL (parents, edges) {

@@ -191,7 +191,7 @@ class Worker:
         return AT_ONCE if claimed and len(self._runner.types()) < self._settings.slots else None
 
     async def _warm(self) -> None:
-        await (await self._source.get()).warm()
+        await (await self._source.get()).tasks.warm()
 
     async def _adopt_last(self) -> None:
         """Find out what a claim that was under way when the drain began has taken, to give it back."""

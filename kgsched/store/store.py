@@ -20,7 +20,6 @@ from kgsched.store.task_reads import TaskReads
 from kgsched.store.tasks import Tasks
 from kgsched.store.tokens import Tokens
 from kgsched.store.uids import new_uid
-from kgsched.store.warming import warm
 
 __all__ = ["Neo4jStore", "probe"]
 
@@ -104,10 +103,6 @@ class Neo4jStore:
     async def migrate(self) -> int:
         """Bring the schema up to date; return the number of migrations carried out."""
         return await migrate(self.client)
-
-    async def warm(self) -> None:
-        """Have the server compile what workers wait for; to be called at a start and now and then."""
-        await warm(self.client)
 
     async def schema_version(self) -> tuple[int, int]:
         """Greatest migration that the database has, and that this kgsched knows; 0 for none."""

@@ -30,6 +30,14 @@ class Tasks:
     async def enqueue(self, tasks: Sequence[NewTask], *, tx: Transaction | None = None) -> list[Enqueued]:
         return await self._enqueuing.enqueue(tasks, tx=tx)
 
+    async def warm(self) -> None:
+        """Ask for nothing, so that the server compiles what workers wait for: half a second each at a first call."""
+        await self.look({}, (), 1)
+        await self.claim({}, 1, token="", worker="", session="")
+        await self.finish([])
+        await self.reschedule([])
+        await self.claim_capped("", {}, 1, token="", worker="", session="")
+
     async def look(
         self, rules: Mapping[str, TypeRule], capped: Sequence[str], n: int
     ) -> tuple[list[Candidate], dict[str, int]]:

@@ -133,5 +133,5 @@ async def test_warming_changes_nothing(world: World) -> None:
     await world.enqueue_one("gated", gate="g")
     await world.claim_one()
     before = await world.cypher("MATCH (n) RETURN elementId(n) AS id, properties(n) AS all ORDER BY id")
-    await world.store.warm()
+    await world.store.tasks.warm()
     assert await world.cypher("MATCH (n) RETURN elementId(n) AS id, properties(n) AS all ORDER BY id") == before
