@@ -9,12 +9,11 @@ from typing import Any
 from kgsched.core.lanes import BEST_EFFORT
 from kgsched.core.states import Status
 from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
-from kgsched.errors import Conflict, StorageConflict, StorageConnectionError
+from kgsched.errors import Conflict, NotFound, StorageConflict, StorageConnectionError
 from kgsched.ports import Transaction
 from kgsched.store.client import Client, UniqueViolation
 from kgsched.store.enqueue_answers import created, distinct, key_answer, made, recognise, refuse
-from kgsched.store.enqueue_rows import batches, needs_edges, parents_of, renamed, row_of, sought
-from kgsched.store.enqueuing_in import enqueue_in
+from kgsched.store.enqueue_rows import batches, edges_of, needs_edges, parents_of, renamed, row_of, sought
 from kgsched.store.gates import Gates, shard
 
 _TRIES = 8
@@ -37,7 +36,7 @@ class Enqueuing:
         another task, NotFound when a task waited for does not exist. In a transaction of the user's no lock is taken.
         """
         one_each, twins = distinct(tasks)
-        done = await (self._enqueue_all(one_each) if tx is None else enqueue_in(tx, one_each))
+        done = await (self._enqueue_all(one_each) if tx is None else _enqueue_in(tx, one_each))
         done |= {uid: replace(done[first], answer=Answer.EXISTING) for uid, first in twins.items()}
         return [done[task.uid] for task in tasks]
 
@@ -166,3 +165,36 @@ class Enqueuing:
     async def _existing(self, batch: list[NewTask]) -> dict[str, Enqueued]:
         rows = await self._client.run("tasks/find_existing", rows=[sought(task) for task in batch])
         return recognise(batch, rows)
+
+
+async def _enqueue_in(tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
+    """Enqueue in a transaction of the user's: edges are made after its commit. Raises Conflict, NotFound."""
+    done = dict[str, Enqueued]()
+    for batch in batches(tasks):
+        done |= await _enqueue_batch_in(tx, [renamed(task, done) for task in batch])
+    return done
+
+
+async def _enqueue_batch_in(tx: Transaction, batch: list[NewTask]) -> dict[str, Enqueued]:
+    rows = await tx.named("tasks/find_existing", rows=[sought(task) for task in batch])
+    done = recognise(batch, rows)
+    left = [renamed(task, done) for task in batch if task.uid not in done]
+    lasting = {task.uid: task for task in left if task.unique is not Unique.LIVE}
+    if lasting:
+        rows = await tx.named("tasks/enqueue_unique", rows=[row_of(task) for task in lasting.values()])
+        done |= {row["asked"]: key_answer(lasting[row["asked"]], row) for row in rows}
+        left = [task for task in left if task.uid not in lasting]
+    plain = [task for task in left if not needs_edges(task)]
+    if plain:
+        done |= made(plain, await tx.named("tasks/enqueue", rows=[row_of(task) for task in plain]))
+    edged = [
+        row_of(task) | {"after": [f"{uid} {rule.value}" for uid, rule in edges_of(task).items()]}
+        for task in sorted(left, key=lambda task: task.uid)
+        if needs_edges(task)
+    ]
+    if edged:
+        missing = (await tx.named("tasks/enqueue_unsettled", rows=edged))[0]["missing"]
+        own = {task.uid for task in batch}
+        if gone := [uid for uid in missing if uid not in own]:
+            raise NotFound(f"cannot enqueue: it waits for tasks that do not exist: {', '.join(gone)}")
+    return {task.uid: created(task) for task in left} | done
