@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kgsched.core.query_text import QUOTED, blank
+from kgsched.core.query_text import QUOTED, blank, strings
 from kgsched.errors import SecurityError
 
 MAX_TEXT = 20_000
 MAX_RANGE = 1_000_000
-MAX_NESTING = 2
+MAX_LOGIC = 100
+MAX_XOR = 3
 FIRST = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "CALL", "SHOW")
 SHOWN = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS", "PROCEDURE", "PROCEDURES", "FUNCTION", "FUNCTIONS")
 _SHOW_KINDS = ("ALL", "RANGE", "TEXT", "POINT", "FULLTEXT", "VECTOR", "LOOKUP", "BUILT", "IN", "USER", "DEFINED")
@@ -53,6 +54,10 @@ _ITERATES = re.compile(
     r"(?P<open>\[\s*\w+\s+IN\b|(?<![\w.:$])(?:ALL|ANY|NONE|SINGLE)\s*\(\s*\w+\s+IN\b)|(?P<other>[(\[{])|(?P<close>[)\]}])",
     re.IGNORECASE,
 )
+_LOGIC = re.compile(r"(?<![\w.:$])(?:AND|OR|NOT)\b", re.IGNORECASE)
+_XOR = re.compile(r"(?<![\w.:$])XOR\b", re.IGNORECASE)
+_MATCHES = re.compile(r"=~\s*(?:(?P<text>'')|\$(?P<param>\w+))?(?P<more>\s*(?:\+|\|\||[.\[]))?")
+_QUANTIFIER = re.compile(r"(?<!\()[*+?{]")
 _LIMIT = re.compile(r"-?\d{1,7}|\$\w+|(?:SIZE|LENGTH)\s*\([^()]*\)\s*(?:[-+]\s*\d{1,7})?", re.IGNORECASE)
 _WRITING = re.compile(
     r"Create|Merge|Set|Delete|Remove|Foreach|Transaction|Administration|LoadCSV|EmptyResult|Drop|Alter"
@@ -94,6 +99,8 @@ def check_text(text: str, params: Mapping[str, Any] | None = None) -> str:
             _refuse(f"{what} is not for reading the graph")
     _check_calls(plain)
     _check_loops(plain, params or {})
+    _check_logic(plain)
+    _check_patterns(text, plain, params or {})
     return text
 
 
@@ -163,8 +170,33 @@ def _check_loops(plain: str, params: Mapping[str, Any]) -> None:
             stack.append(bool(match["open"]))
             depth += stack[-1]
             deepest = max(deepest, depth)
-    if deepest > MAX_NESTING or (deepest == MAX_NESTING and ranges):
+    if deepest > 1:
         _refuse("loops over lists inside of one another; use UNWIND, which can be stopped")
+
+
+def _check_logic(plain: str) -> None:
+    """The planner multiplies conditions out, which nothing interrupts."""
+    if len(_XOR.findall(plain)) > MAX_XOR:
+        _refuse(f"more than {MAX_XOR} XOR; planning it would not come to an end")
+    if len(_LOGIC.findall(plain)) > MAX_LOGIC:
+        _refuse(f"more than {MAX_LOGIC} of AND, OR and NOT; pass a list and use IN")
+
+
+def _check_patterns(text: str, plain: str, params: Mapping[str, Any]) -> None:
+    """A regular expression that tries again and again runs for ever, and nothing interrupts it either."""
+    literals = strings(text)
+    for match in _MATCHES.finditer(plain):
+        pattern = params.get(match["param"]) if match["param"] else None
+        if match["text"]:
+            pattern = literals[plain.count("''", 0, match.start("text"))]
+        if not isinstance(pattern, str) or match["more"]:
+            _refuse("=~ with anything but one string or $parameter on its right")
+        quantifiers = _QUANTIFIER.findall(pattern)
+        if len(quantifiers) > 1 or (")" in pattern and re.search(r"\)[*+?{]", pattern)):
+            _refuse(
+                "a regular expression with more than one of * + ? {}, or one behind a bracket; "
+                "use CONTAINS, STARTS WITH or ENDS WITH, with toLower() on both sides"
+            )
 
 
 def _check_limit(part: str, params: Mapping[str, Any]) -> None:

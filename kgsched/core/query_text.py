@@ -24,6 +24,19 @@ def blank(text: str) -> str:
     return "".join(out)
 
 
+def strings(text: str) -> list[str]:
+    """What stands in the quotes of each string, in order, as `blank` leaves '' for each."""
+    found: list[str] = []
+    place = 0
+    while place < len(text):
+        start = _start(text, place)
+        end = place + 1 if start is None else _end(text, place, start)
+        if start in ("'", '"'):
+            found.append(text[place + 1 : end - 1])
+        place = end
+    return found
+
+
 def _start(text: str, place: int) -> str | None:
     two = text[place : place + 2]
     if two in ("//", "/*"):

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j import Record
+from neo4j.exceptions import BrokenRecordError, DriverError, Neo4jError
 
 from kgsched.core.query_guard import QueryAnswer, check_plan, check_text
 from kgsched.errors import BudgetExceeded, InvalidValue
@@ -16,9 +17,12 @@ from kgsched.store.plain_values import plain
 
 SECONDS = 4.0
 CLOSE_AFTER = 2.0  # beyond the server's own timeout, then the connection is closed
+STOPPING_LOOKS = 10
 FETCH = 5
 MAX_PARAMS = 64 * 1024
-_TAG = {"app": "kgsched graph_query"}
+APP = "kgsched graph_query"
+_TAG = {"app": APP}
+_BEYOND = "(a value that Python cannot hold, such as a year beyond 9999)"
 
 
 class GuardedReader:
@@ -28,6 +32,7 @@ class GuardedReader:
         self._connect = connect
         self._client: Client | None = None
         self._one = asyncio.Lock()
+        self._stopped_one = False
 
     async def run(
         self, text: str, params: Mapping[str, Any], *, rows: int, size: int, seconds: float = SECONDS
@@ -43,6 +48,7 @@ class GuardedReader:
             raise InvalidValue("the statement is not valid UTF-8 text")
         async with self._one:
             self._client = self._client or self._connect()
+            await self._after_the_last(self._client)
             found: list[dict[str, Any]] = []
             columns: list[str] = []
             try:
@@ -54,6 +60,7 @@ class GuardedReader:
                 if not _timed_out(error):
                     raise _explained(error) from error
                 cut = "time"
+            self._stopped_one = cut == "time"
         if cut == "time" and not found:
             raise BudgetExceeded(
                 f"the query took longer than {seconds:g} s and was stopped; narrow it, or use an index"
@@ -82,16 +89,34 @@ class GuardedReader:
                 async for record in result:
                     if len(found) >= limits[0]:
                         return "rows"
-                    row = {name: plain(value) for name, value in record.items()}
+                    row = {name: _value(record, name) for name in record.keys()}  # noqa: SIM118 - of a Record, values
                     left -= len(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
                     if left < 0:
                         return "bytes"
                     found.append(row)
         return None
 
+    async def _after_the_last(self, client: Client) -> None:
+        """What was stopped may still burn a processor: nothing new beside it."""
+        if not self._stopped_one:
+            return
+        for _ in range(STOPPING_LOOKS):
+            if not (await client.run("cluster/guarded_queries", app=APP))[0]["stopping"]:
+                self._stopped_one = False
+                return
+            await asyncio.sleep(0.2)
+        raise BudgetExceeded("an earlier query took too long, and the server is still stopping it; try again later")
+
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
+
+
+def _value(record: Record, name: str) -> Any:
+    try:
+        return plain(record[name])
+    except BrokenRecordError:
+        return _BEYOND
 
 
 def _check_params(params: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from kgsched.errors import BudgetExceeded, InvalidValue, KgschedError, SecurityE
 from kgsched.operations.facade import Operations
 from kgsched.operations.new_task import EnqueueRequest
 from kgsched.operations.query import answer_record
+from kgsched.store.guarded_reader import APP
 from tests.store.worlds import World
 
 GOOD: list[str] = [
@@ -44,7 +45,9 @@ GOOD: list[str] = [
     "RETURN [x IN range(1, 10) WHERE x % 2 = 0 | x * x] AS xs",
     "MATCH p = (n)-[*0..2]->(m) RETURN length(p) LIMIT 3",
     "MATCH (t:Task) WHERE NOT any(x IN labels(t) WHERE x = 'Old') RETURN count(t)",
-    "MATCH (t:Task) RETURN [x IN labels(t) WHERE NOT any(y IN ['a'] WHERE y = x)] AS ls",
+    "MATCH (t:Task) RETURN [x IN labels(t) WHERE NOT x IN ['a']] AS ls",
+    "MATCH (t:Task) WHERE t.id =~ '(?i)art.*' AND NOT t.type =~ \"a[bc]d?\" OR t.type = '' RETURN t.id",
+    "MATCH (t:Task) WHERE t.id = 'a' XOR t.type = 'b' RETURN count(t)",
     "MATCH (t:Task) WHERE EXISTS { (t)-[:DEPENDS_ON]->(:Task) } RETURN count(t)",
     "MATCH (t:Task) RETURN COUNT { (t)-->() } AS n",
     "MATCH (t:Task) CALL (t) { RETURN t.id AS id } RETURN id",
@@ -137,6 +140,20 @@ HOSTILE: list[str] = [
     "RETURN range(1, toInteger('2000000000')) AS x",
     "RETURN size([x IN range(1, 1000000) WHERE any(y IN range(1, 1000000) WHERE y < 0)]) AS x",
     "RETURN [a IN [1] | [b IN [1] | [c IN [1] | c]]] AS x",
+    "WITH [1, 2] AS l RETURN [x IN l WHERE any(y IN l WHERE y > x)] AS x",
+    "RETURN [x IN [1] | [y IN [2] | x + y]] AS x",
+    "RETURN 'xxx' =~ 'x*x*x*y' AS x",
+    "RETURN 'xxx' =~ 'x+x+y' AS x",
+    "RETURN 'xxx' =~ '(x|x)*y' AS x",
+    "RETURN 'xxx' =~ 'x?x?x?xxx' AS x",
+    "RETURN 'x*' =~ 'x{1,9}x{1,9}' AS x",
+    "RETURN 'xxx' =~ ('x*' + 'x*') AS x",
+    "RETURN 'xxx' =~ 'x*' + 'x*y' AS x",
+    "MATCH (t:Task) RETURN t.id =~ t.type AS x",
+    "WITH {p: 'x*x*y'} AS m RETURN 'xxx' =~ m.p AS x",
+    "RETURN 'it''s' = '' AND 'xxx' =~ 'x*x*y' AS x",
+    "MATCH (n) WHERE " + " XOR ".join(f"n.a{i} = 1" for i in range(22)) + " RETURN n",
+    "MATCH (n) WHERE " + " OR ".join(f"(n.a{i} = 1 AND n.b{i} = 2)" for i in range(60)) + " RETURN n",
     "RETURN 'not ended",
     "MATCH (n) RETURN n /* not ended",
     "RETURN 1 AS `not ended",
@@ -277,6 +294,27 @@ async def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_runs(worl
     assert (await world.store.guarded.run("RETURN 1 AS x", {}, rows=10, size=1000)).rows == ({"x": 1},)
 
 
+async def test_nothing_new_is_run_while_the_server_still_stops_the_last_query(world: World) -> None:
+    long = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN count(*) AS n"
+    with pytest.raises(BudgetExceeded):
+        await world.store.guarded.run(long, {}, rows=10, size=1000, seconds=0.5)
+    async with world.store.client.raw_session(read=True, fetch_size=1) as session:
+        tx = await session.begin_transaction(metadata={"app": APP})
+        found = "SHOW TRANSACTIONS YIELD transactionId AS id, metaData WHERE metaData.app = $app"
+        await world.cypher(f"{found} TERMINATE TRANSACTIONS id YIELD message RETURN message", app=APP)
+        with pytest.raises(BudgetExceeded, match="still stopping"):
+            await world.store.guarded.run("RETURN 1 AS x", {}, rows=10, size=1000)
+        await tx.rollback()
+    assert (await world.store.guarded.run("RETURN 1 AS x", {}, rows=10, size=1000)).rows == ({"x": 1},)
+
+
+def test_a_pattern_in_a_parameter_is_judged_too() -> None:
+    assert check_text("RETURN 'a' =~ $p", {"p": "(?i)a.*"})
+    for params in ({"p": "x*x*y"}, {"p": 1}, {"p": ["a"]}, {}):
+        with pytest.raises(SecurityError, match=r"=~|regular"):
+            check_text("RETURN 'xxx' =~ $p", params)
+
+
 async def test_guarded_queries_run_one_at_a_time(world: World) -> None:
     text = "UNWIND range(1, 1000000) AS x RETURN count(x) AS n"
     answers = await asyncio.gather(*(world.store.guarded.run(text, {}, rows=1, size=1000) for _ in range(3)))
@@ -306,3 +344,5 @@ async def test_values_of_the_graph_become_json(operations: Operations, world: Wo
     }
     values = (await operations.query("MATCH (v:V) RETURN v.at AS at, v.x AS x")).rows[0]
     assert values == {"at": "2030-01-01T00:00:00.000000000+00:00", "x": "nan"}
+    (beyond,) = (await operations.query("RETURN date({year: 12345}) AS far, 1 AS near")).rows
+    assert (beyond["near"], "Python" in beyond["far"]) == (1, True)
