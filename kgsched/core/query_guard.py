@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from kgsched.core.query_text import QUOTED, blank, strings
 from kgsched.errors import SecurityError
@@ -58,6 +58,7 @@ _LOGIC = re.compile(r"(?<![\w.:$])(?:AND|OR|NOT)\b", re.IGNORECASE)
 _XOR = re.compile(r"(?<![\w.:$])XOR\b", re.IGNORECASE)
 _MATCHES = re.compile(r"=~\s*(?:(?P<text>'')|\$(?P<param>\w+))?(?P<more>\s*(?:\+|\|\||[.\[]))?")
 _QUANTIFIER = re.compile(r"(?<!\()[*+?{]")
+_GROUPED = re.compile(r"\)[*+?{]")
 _LIMIT = re.compile(r"-?\d{1,7}|\$\w+|(?:SIZE|LENGTH)\s*\([^()]*\)\s*(?:[-+]\s*\d{1,7})?", re.IGNORECASE)
 _WRITING = re.compile(
     r"Create|Merge|Set|Delete|Remove|Foreach|Transaction|Administration|LoadCSV|EmptyResult|Drop|Alter"
@@ -191,8 +192,7 @@ def _check_patterns(text: str, plain: str, params: Mapping[str, Any]) -> None:
             pattern = literals[plain.count("''", 0, match.start("text"))]
         if not isinstance(pattern, str) or match["more"]:
             _refuse("=~ with anything but one string or $parameter on its right")
-        quantifiers = _QUANTIFIER.findall(pattern)
-        if len(quantifiers) > 1 or (")" in pattern and re.search(r"\)[*+?{]", pattern)):
+        elif len(_QUANTIFIER.findall(pattern)) > 1 or _GROUPED.search(pattern):
             _refuse(
                 "a regular expression with more than one of * + ? {}, or one behind a bracket; "
                 "use CONTAINS, STARTS WITH or ENDS WITH, with toLower() on both sides"
@@ -234,5 +234,5 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         left.extend(one.get("children") or ())
 
 
-def _refuse(reason: str) -> None:
+def _refuse(reason: str) -> NoReturn:
     raise SecurityError(f"refused: {reason}")
