@@ -1,6 +1,6 @@
 // Take a client's key for one request, unless it is taken; a request that never ended gives it back after a while.
 // params: key, print (of the request), holder, keep_ms, patience_ms
-// returns: mine, print, status (null: under way), body, kind
+// returns: mine, print, status (null: under way), body, kind, etag
 // mode: write
 MERGE (a:Answer {key: $key})
   ON CREATE SET a.until = 0, a.taken_until = 0
@@ -10,6 +10,6 @@ WITH a, now, until < now OR (status IS NULL AND taken < now) AS free
 CALL (a, now, free) {
   WITH a, now WHERE free
   SET a.print = $print, a.holder = $holder, a.taken_until = now + $patience_ms, a.until = now + $keep_ms, a.status = NULL,
-      a.body = NULL, a.kind = NULL
+      a.body = NULL, a.kind = NULL, a.etag = NULL
 }
-RETURN a.holder = $holder AS mine, a.print AS print, a.status AS status, a.body AS body, a.kind AS kind
+RETURN a.holder = $holder AS mine, a.print AS print, a.status AS status, a.body AS body, a.kind AS kind, a.etag AS etag

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -103,9 +104,17 @@ class _Recorded:
             action, detail = f"{self._noun}.{name}", _detail(args, keywords)
             try:
                 result = await method(*args, **keywords)
-            except KgschedError as error:
-                await self._audit.record(action, _target(args, None), "refused", f"{type(error).__name__} {detail}")
+            except BaseException as error:
+                known = isinstance(error, KgschedError) and not isinstance(error, StoreError)
+                outcome, why = "refused" if known else "failed", f"{type(error).__name__} {detail}"
+                await asyncio.shield(self._audit.record(action, _target(args, None), outcome, why))
                 raise
+            refused = [one for one in _each(result) if getattr(one, "refused", None)]
+            if refused and len(refused) == len(_each(result)):
+                await self._audit.record(action, _target(args, result), "refused", f"{refused[0].refused} {detail}")
+                return result
+            if refused:
+                detail = f"{detail} (refused: {_names([str(one.id) for one in refused])})"
             await self._audit.record(action, _target(args, result), "done", detail or None)
             return result
 
@@ -117,9 +126,13 @@ def recorded(operations: T, noun: str, audit: AuditLog) -> T:
     return operations if audit.caller is None else cast(T, _Recorded(operations, noun, audit))
 
 
+def _each(result: Any) -> list[Any]:
+    return result if isinstance(result, list) else [result]
+
+
 def _target(args: Sequence[Any], result: Any) -> str:
     """What a change was about: the ids that came of it, or those that were named. Never a payload."""
-    made = result if isinstance(result, list) else [result]
+    made = _each(result)
     if made and all(hasattr(one, "uid") and hasattr(one, "id") for one in made):
         return _names([str(one.id) for one in made])
     first = args[0] if args else getattr(result, "id", "")

@@ -18,9 +18,10 @@ from kgsched.operations.records import Record
 from kgsched.ports import Store
 
 LOOK_S = 1.0
-BACK_MS = 5_000
-SKEW_MS = 120_000
+LATE_MS = 5_000  # how long after its instant a change may be committed
+LOOKS_TO_ONE_BACK = 5
 MOST = 500
+PAGES = 200
 _ID = re.compile(r"([0-9]{1,15})(?:-[a-z0-9-]+)?")
 _KINDS = {"enqueued": "enqueued", "started": "started", "ended": None}
 
@@ -36,38 +37,53 @@ class TaskEvents:
 
         Raises InvalidValue for an id that no event has.
         """
-        after = await self._start(last_id)
-        sent: dict[str, int] = {} if last_id is None else {last_id: after}
+        known = await self._start(last_id)
+        first = known if last_id is None else known - LATE_MS  # nothing of before
+        sent: dict[str, int] = {} if last_id is None else {last_id: known}
+        looks = 0
         while True:
-            row = await self._store.events.read(self._space, max(after - BACK_MS, 0), SKEW_MS, MOST)
-            found, horizon = _events(row)
-            fresh = [one for one in found if one["id"] not in sent and one["ms"] <= horizon]
-            sent |= {one["id"]: one["ms"] for one in fresh}
-            after = max(after, horizon)
-            sent = {id_: ms for id_, ms in sent.items() if ms > after - 2 * BACK_MS}
-            yield [{key: value for key, value in one.items() if key != "ms"} for one in fresh]
-            if horizon >= row["now"]:
+            back = 2 * LATE_MS if looks % LOOKS_TO_ONE_BACK == 0 else 0
+            looks += 1
+            now, whole_to, pages = 0, 0, 0
+            async for found, horizon, asked in self._pages(max(known - back, first, 0)):
+                now, whole_to, pages = now or asked, horizon, pages + 1
+                fresh = [one for one in found if one["id"] not in sent]
+                sent |= {one["id"]: one["ms"] for one in fresh}
+                yield [{key: value for key, value in one.items() if key != "ms"} for one in fresh]
+                if pages == PAGES:
+                    break
+            known = max(known, min(now, whole_to))
+            sent = {id_: ms for id_, ms in sent.items() if ms > known - 3 * LATE_MS}
+            if pages < PAGES:
                 await asyncio.sleep(LOOK_S)
+
+    async def _pages(self, since: int) -> AsyncIterator[tuple[list[Record], int, int]]:
+        """What happened from an instant on, page by page: events in order, up to when they are all, and the time."""
+        places = dict.fromkeys(_KINDS, (since, ""))
+        held: list[Record] = []
+        whole = False
+        while not whole:
+            row = await self._store.events.read(self._space, places, MOST)
+            horizon = row["now"]
+            for source, kind in _KINDS.items():
+                tasks = row[source]
+                held += [_event(one, kind or one["status"]) for one in tasks if kind or one["status"] in TERMINAL]
+                if tasks:
+                    places[source] = (tasks[-1]["at"], tasks[-1]["uid"])
+                if len(tasks) >= MOST:
+                    horizon = min(horizon, tasks[-1]["at"])
+            whole = all(len(row[source]) < MOST for source in _KINDS)
+            ready = sorted((one for one in held if one["ms"] <= horizon), key=lambda one: (one["ms"], one["id"]))
+            held = [one for one in held if one["ms"] > horizon]
+            yield ready, horizon, row["now"]
 
     async def _start(self, last_id: str | None) -> int:
         if last_id is None:
-            return (await self._store.cluster.pulse()).now + BACK_MS  # nothing of before
+            return (await self._store.cluster.pulse()).now
         found = _ID.fullmatch(last_id)
         if found is None or int(found[1]) > MAX_INSTANT:
             raise InvalidValue(f"Last-Event-ID {last_id[:60]!r} is the id of no event")
         return int(found[1])
-
-
-def _events(row: dict[str, Any]) -> tuple[list[Record], int]:
-    """Events in order, and up to which instant they are complete."""
-    found: list[Record] = []
-    horizon = row["now"]
-    for source, kind in _KINDS.items():
-        tasks = row[source]
-        if len(tasks) >= MOST:
-            horizon = min(horizon, max(one["at"] for one in tasks))
-        found += [_event(one, kind or one["status"]) for one in tasks if kind or one["status"] in TERMINAL]
-    return sorted(found, key=lambda one: (one["ms"], one["id"])), horizon
 
 
 def _event(task: dict[str, Any], kind: str) -> Record:

@@ -86,7 +86,7 @@ class Doorkeeper:
         if tag is None:
             if self._require or made or not trusted:
                 raise Unauthorized("a token is needed: `kgsched tokens create` makes one", presented=False)
-            return local_caller(door, self._default)
+            return local_caller(door, space or self._default)
         if token is None or not same(found, tag) or not token.live(now):
             raise Unauthorized("the token is unknown, expired or revoked", presented=True)
         self._uses[token.id] += 1

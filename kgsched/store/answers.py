@@ -14,14 +14,16 @@ class Answers:
         self._client = client
 
     async def take(self, key: str, print_: str, holder: str, keep_ms: int, patience_ms: int) -> dict[str, Any]:
-        """Row {mine, print, status, body, kind}."""
+        """Row {mine, print, status, body, kind, etag}."""
         rows = await self._client.run(
             "idempotency/take", key=key, print=print_, holder=holder, keep_ms=keep_ms, patience_ms=patience_ms
         )
         return rows[0]
 
-    async def keep(self, key: str, holder: str, status: int, body: str, kind: str) -> None:
-        await self._client.run("idempotency/keep", key=key, holder=holder, status=status, body=body, kind=kind)
+    async def keep(self, key: str, holder: str, status: int, body: str, kind: str, etag: str | None) -> None:
+        await self._client.run(
+            "idempotency/keep", key=key, holder=holder, status=status, body=body, kind=kind, etag=etag
+        )
 
     async def drop(self, key: str, holder: str) -> None:
         await self._client.run("idempotency/drop", key=key, holder=holder)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kgsched.store.client import Client
-from kgsched.store.uids import floor_uid
 
 
 class Events:
@@ -14,10 +14,7 @@ class Events:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def read(self, space: str, after: int, slack_ms: int, n: int) -> dict[str, Any]:
-        """Row {now, enqueued, started, ended} after an instant (epoch ms).
-
-        slack_ms: how far the clock of whoever made a uid may be behind the database's.
-        """
-        floor = floor_uid(max(after - slack_ms, 0))
-        return (await self._client.run("events/read", space=space, after=after, floor=floor, n=n))[0]
+    async def read(self, space: str, places: Mapping[str, tuple[int, str]], n: int) -> dict[str, Any]:
+        """Row {now, enqueued, started, ended}: of each the next n behind its place, an instant (epoch ms) and a uid."""
+        behind: dict[str, Any] = {kind: {"at": at, "uid": uid} for kind, (at, uid) in places.items()}
+        return (await self._client.run("events/read", space=space, n=n, **behind))[0]

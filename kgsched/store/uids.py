@@ -33,11 +33,6 @@ class UidSource:
         return str(UUID(int=(millis << _TIME) | (0x7 << 76) | (sequence << 64) | (0b10 << 62) | random))
 
 
-def floor_uid(millis: int) -> str:
-    """A text that is not greater than any uid made at that time (epoch ms)."""
-    return str(UUID(int=millis << _TIME))
-
-
 def _count(uid: UUID) -> int:
     return ((uid.int >> _TIME) << 12) | ((uid.int >> 64) & _SEQUENCE_MASK)
 

@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kgsched.localdb import ManagedServer, ServerAddress
@@ -22,6 +23,7 @@ from tests.store.worlds import World
 
 KNOWN: dict[str, Scenario] = {one.__name__: one for one in ON_A_SERVER_THAT_STAYS}
 RESTARTS = "restarts"
+RESTART_PAUSES = 10
 WIDTHS = (32, 7, 8, 7, 11, 6, 5, 0)
 
 
@@ -40,7 +42,7 @@ def show(row: Sequence[str]) -> None:
 
 
 async def run(address: Callable[[], ServerAddress], chosen: dict[str, Scenario], scale: Scale) -> list[Verdict]:
-    """Each scenario on an empty graph, one after the other."""
+    """Each scenario on an empty graph, one after the other; a server that is killed gets the time to do some work."""
     store = open_store(address())
     await store.migrate()
     verdicts = []
@@ -48,7 +50,8 @@ async def run(address: Callable[[], ServerAddress], chosen: dict[str, Scenario],
         world = World(store)
         await world.wipe()
         with tempfile.TemporaryDirectory(prefix=f"kgsched-{name}-") as folder:
-            verdicts.append(await scenario(Stage(address(), world, Path(folder), scale)))
+            pause = scale.pause * (RESTART_PAUSES if name == RESTARTS else 1)
+            verdicts.append(await scenario(Stage(address(), world, Path(folder), replace(scale, pause=pause))))
         show(verdicts[-1].row())
     await store.close()
     return verdicts

@@ -110,7 +110,10 @@ async def test_from_another_machine_nobody_is_the_local_user(http: HttpApp) -> N
         problem(await web.get("/v1/tasks"), 401)
 
 
-@pytest.mark.parametrize("header", ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via"])
+FORWARDING = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Server", "X-Real-IP", "Via", "CF-Ray"]
+
+
+@pytest.mark.parametrize("header", FORWARDING)
 async def test_what_came_through_a_proxy_is_not_the_local_user(web: httpx.AsyncClient, header: str) -> None:
     problem(await web.get("/v1/tasks", headers={header: "192.0.2.7"}), 401)
 

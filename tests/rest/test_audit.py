@@ -25,17 +25,22 @@ async def entries(app: Kgsched) -> list[tuple[str, str, str, str, str]]:
 
 
 async def test_changes_are_kept_and_looks_are_not(http: HttpApp, app: Kgsched) -> None:
+    async with client(http, await token_for(app, "read:task")) as reader:
+        await reader.post("/v1/tasks/t/cancel")
     async with client(http, await token_for(app, "read:task", "write:task")) as web:
         await web.post("/v1/tasks", json={"type": "read", "id": "t", "payload": {"secret": "do not keep"}})
         await web.get("/v1/tasks/t")
         await web.post("/v1/tasks/t/prioritize", json={"priority": "high"})
         await web.post("/v1/tasks/t/cancel")
         await web.post("/v1/tasks/nothing/cancel")
+        await web.post("/v1/tasks/t/prioritize", json={"priority": "low"})
     assert await entries(app) == [
+        ("ada", "rest", "cancel", "", "refused"),
         ("ada", "rest", "tasks.enqueue", "t", "done"),
         ("ada", "rest", "tasks.prioritize", "t", "done"),
         ("ada", "rest", "tasks.cancel", "t", "done"),
         ("ada", "rest", "tasks.cancel", "nothing", "refused"),
+        ("ada", "rest", "tasks.prioritize", "t", "refused"),
     ]
     assert "do not keep" not in str(await app.store.audit.list_entries(n=100))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -13,9 +13,11 @@ import pytest
 
 from kgsched import Kgsched
 from kgsched.core.task import AckOutcome
+from kgsched.operations.events import MOST
 from kgsched.operations.new_task import EnqueueRequest
+from kgsched.surfaces.rest.routes import events
 from tests.rest.running import problem, serving, token_for
-from tests.store.worlds import World
+from tests.store.worlds import World, new_task
 from tests.surfaces.rules import RULES
 
 
@@ -101,3 +103,42 @@ async def test_the_stream_ends_when_the_server_stops(app: Kgsched) -> None:
 async def test_an_id_that_no_event_has_is_refused(web: httpx.AsyncClient) -> None:
     for id_ in ("nonsense", "1-2-3;", "9" * 30):
         problem(await web.get("/v1/events?seconds=0", headers={"Last-Event-ID": id_}), 422)
+
+
+async def test_a_flood_is_told_whole_and_what_comes_after_it_too(app: Kgsched, world: World) -> None:
+    """More events than a page holds, all at one instant."""
+    flood = 2 * MOST + 100
+    with serving(app) as server:
+        async with following(server.url) as reader:
+            await world.enqueue(*(new_task("read") for _ in range(flood)))
+            await app.enqueue("read", id="after")
+            await reader.until("task.enqueued", "after")
+        told = [one["event_id"] for one in reader.events]
+        async with following(server.url, **{"Last-Event-ID": told[0]}) as reader:
+            await reader.until("task.enqueued", "after")
+    assert len(told) == len(set(told)) == flood + 1
+    assert len(reader.events) >= flood
+
+
+async def test_who_is_let_in_no_more_hears_no_more(app: Kgsched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "STILL_S", 0.1)
+    token = await token_for(app, "read:task", "write:task")
+    with serving(app) as server:
+        async with following(server.url, Authorization=f"Bearer {token}") as reader:
+            await app.enqueue("read", id="one")
+            await reader.until("task.enqueued", "one")
+            listed = await app.operations.tokens.list_tokens()
+            await app.operations.tokens.revoke(listed[0]["id"], "test")
+            with pytest.raises(EOFError):
+                await reader.until("task.enqueued", "two")
+
+
+async def test_streams_are_counted_before_they_are_read(app: Kgsched) -> None:
+    with serving(app) as server:
+        async with httpx.AsyncClient(base_url=server.url, timeout=60) as web, AsyncExitStack() as stack:
+            streams = [web.stream("GET", "/v1/events") for _ in range(events.MOST_OF_ONE + 3)]
+            answers = await asyncio.gather(*(stack.enter_async_context(one) for one in streams))
+            statuses = sorted(one.status_code for one in answers)
+            assert statuses == [200] * events.MOST_OF_ONE + [429] * 3
+        async with following(server.url):
+            pass

@@ -54,10 +54,12 @@ async def test_a_key_under_way_is_told(web: httpx.AsyncClient, app: Kgsched) -> 
     problem(answer, 422)  # another request took it
 
 
-async def test_refusals_are_repeated_too_but_failures_are_not_kept(web: httpx.AsyncClient, world: World) -> None:
-    for _ in range(2):
-        problem(await web.post("/v1/tasks/none/cancel", headers=KEY), 404)
-    assert (await world.cypher("MATCH (a:Answer) RETURN count(a) AS n"))[0]["n"] == 1
+async def test_what_was_refused_is_asked_anew(web: httpx.AsyncClient, world: World) -> None:
+    problem(await web.post("/v1/tasks/late/cancel", headers=KEY), 404)
+    problem(await web.post("/v1/nothing/here", headers=KEY), 404)
+    assert (await world.cypher("MATCH (a:Answer) RETURN count(a) AS n"))[0]["n"] == 0
+    await web.post("/v1/tasks", json={"type": "read", "id": "late"})
+    assert (await web.post("/v1/tasks/late/cancel", headers=KEY)).json()["answer"] == "cancelled"
 
 
 async def test_keys_of_others_are_their_own(http: HttpApp, app: Kgsched) -> None:

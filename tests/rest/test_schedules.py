@@ -81,6 +81,16 @@ async def test_a_change_is_all_or_nothing(web: httpx.AsyncClient) -> None:
     problem(await web.patch("/v1/schedules/hourly", json={}), 422)
 
 
+async def test_a_condition_is_part_of_the_request_and_the_tag_part_of_the_answer(web: httpx.AsyncClient) -> None:
+    path, wanted, key = "/v1/schedules/hourly", {"priority": "low"}, {"Idempotency-Key": "k"}
+    tag = (await web.get(path)).headers["etag"]
+    problem(await web.patch(path, json=wanted, headers=key | {"If-Match": '"v0"'}), 412)
+    first = await web.patch(path, json=wanted, headers=key | {"If-Match": tag})
+    again = await web.patch(path, json=wanted, headers=key | {"If-Match": tag})
+    assert (again.status_code, again.headers["etag"]) == (200, first.headers["etag"])
+    problem(await web.patch(path, json=wanted, headers=key | {"If-Match": first.headers["etag"]}), 422)
+
+
 async def test_run_now_is_accepted_not_done(web: httpx.AsyncClient) -> None:
     answer = await web.post("/v1/schedules/hourly/run-now")
     assert answer.status_code == 202

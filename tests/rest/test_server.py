@@ -14,7 +14,10 @@ from kgsched import Kgsched
 from kgsched.config import Settings, load_settings
 from kgsched.errors import InvalidValue
 from kgsched.localdb import ServerAddress
+from kgsched.surfaces.rest import patience
 from kgsched.surfaces.rest.address import Address, address_of, listen
+from kgsched.surfaces.rest.app import HttpApp
+from kgsched.surfaces.rest.peers import OnlyProxies
 from tests.acceptance.commands import Commands, environment, until
 from tests.rest.running import serving, token_for
 from tests.store.worlds import World
@@ -44,8 +47,46 @@ def test_half_of_tls_and_a_proxy_of_everybody_are_refused() -> None:
         address(http_tls_cert=__file__)
     with pytest.raises(InvalidValue, match="no file"):
         address(http_tls_cert="/nowhere", http_tls_key="/nowhere")
-    with pytest.raises(InvalidValue, match="everybody"):
-        address(http_trusted_proxies="*")
+    for everybody in ("0.0.0.0/0", "::/0"):
+        with pytest.raises(InvalidValue, match="everybody"):
+            address(http_trusted_proxies=everybody)
+    for name in ("*", "foo", "192.0.2.1/99"):
+        with pytest.raises(InvalidValue, match="IP addresses"):
+            address(http_trusted_proxies=f"192.0.2.1,{name}")
+
+
+@pytest.mark.parametrize(("peer", "status"), [("192.0.2.1", 200), ("127.0.0.1", 200), ("192.0.2.9", 403), ("::2", 403)])
+async def test_only_the_proxy_is_answered_where_nothing_is_encrypted(http: HttpApp, peer: str, status: int) -> None:
+    transport = httpx.ASGITransport(OnlyProxies(http, ["192.0.2.0/29"]), client=(peer, 5000))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+        assert (await web.get("/healthz")).status_code == status
+
+
+async def test_a_connection_that_says_nothing_is_closed(app: Kgsched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "HEAD_S", 0.2)
+    with serving(app) as server:
+        port = int(server.url.rsplit(":", 1)[1])
+        for said in (b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET"):
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as silent:
+                silent.sendall(said)
+                heard = b"".join(iter(lambda silent=silent: silent.recv(1000), b""))
+            assert (b"200" in heard) is said.endswith(b"GET")
+        async with httpx.AsyncClient(base_url=server.url) as web:
+            assert (await web.get("/healthz")).status_code == 200
+
+
+async def test_a_body_that_breaks_off_is_not_carried_out(app: Kgsched) -> None:
+    part = b'{"type": "read", "id": "half"}'
+    kind = "Content-Type: application/json"
+    head = f"POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\n{kind}\r\nContent-Length: {len(part) + 9}"
+    with serving(app) as server:
+        port = int(server.url.rsplit(":", 1)[1])
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+            client.sendall(head.encode() + b"\r\n\r\n" + part)
+            client.shutdown(socket.SHUT_WR)
+            b"".join(iter(lambda: client.recv(1000), b""))
+        async with httpx.AsyncClient(base_url=server.url) as web:
+            assert (await web.get("/v1/tasks/half")).status_code == 404
 
 
 def test_a_port_that_is_taken_is_refused_if_it_was_asked_for() -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, TypeAdapter, create_model
 
 from kgsched.app import Kgsched
 from kgsched.core.access import Caller, Scope
+from kgsched.errors import Forbidden
 from kgsched.operations.facade import Operations
 from kgsched.surfaces.doors.fields import Answer, Arguments
 
@@ -24,6 +25,15 @@ class Desk:
     @cached_property
     def operations(self) -> Operations:
         return self.app.operations_of(self.caller)
+
+    async def need(self, scope: Scope, change: str | None = None) -> None:
+        """Raises Forbidden unless the caller has the scope; the attempt at a change is kept in the audit."""
+        try:
+            self.caller.need(scope)
+        except Forbidden as error:
+            if change is not None:
+                await self.operations.audit.record(change, "", "refused", str(error))
+            raise
 
 
 Run = Callable[[Desk, Any], Awaitable[Any]]
@@ -48,7 +58,7 @@ class Action:
 
     async def __call__(self, desk: Desk, given: Arguments) -> Answer:
         """Carry it out. Raises Forbidden, and what the operation raises."""
-        desk.caller.need(self.scope)
+        await desk.need(self.scope, None if self.reads else self.name)
         return self.answer.model_validate(await self.run(desk, given), from_attributes=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 from dataclasses import dataclass
 
@@ -41,8 +42,8 @@ def address_of(settings: Settings, *, chosen: bool) -> Address:
         if file is not None and not file.is_file():
             raise InvalidValue(f"there is no file {file} for TLS")
     proxies = tuple(part.strip() for part in settings.http_trusted_proxies.split(",") if part.strip())
-    if "*" in proxies:
-        raise InvalidValue("KGSCHED_HTTP_TRUSTED_PROXIES must name addresses; * would trust everybody")
+    for proxy in proxies:
+        _check_proxy(proxy)
     tls = (str(cert), str(key)) if cert is not None and key is not None else None
     found = Address(host, settings.http_port, chosen, tls, proxies)
     if not found.loopback and tls is None and not proxies:
@@ -51,6 +52,15 @@ def address_of(settings: Settings, *, chosen: bool) -> Address:
             "and _KEY, or KGSCHED_HTTP_TRUSTED_PROXIES to the address of the proxy that ends TLS, or stay on 127.0.0.1"
         )
     return found
+
+
+def _check_proxy(text: str) -> None:
+    try:
+        network = ipaddress.ip_network(text)
+    except ValueError:
+        raise InvalidValue(f"KGSCHED_HTTP_TRUSTED_PROXIES must name IP addresses or networks, not {text!r}") from None
+    if network.prefixlen == 0:
+        raise InvalidValue(f"KGSCHED_HTTP_TRUSTED_PROXIES must name addresses; {text} would trust everybody")
 
 
 def listen(address: Address) -> socket.socket | None:

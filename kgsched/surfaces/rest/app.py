@@ -26,11 +26,12 @@ from kgsched.surfaces.rest.gate import Gate, Rules
 from kgsched.surfaces.rest.problems import Problem, of_error, of_mistakes, problem
 from kgsched.surfaces.rest.repeats import Repeats
 from kgsched.surfaces.rest.routes import ROUTERS
+from kgsched.surfaces.rest.routes.events import Streams
 from kgsched.version import __version__
 
 log = structlog.get_logger(__name__)
 NOTE_S = 5.0
-FORGET_S = 3600.0
+FORGET_S = 60.0
 ABOUT = """Tasks and schedules inside a Neo4j graph. Errors are problem documents (RFC 9457); lists have cursors; times
 are ISO 8601 in UTC. Changes by POST and PATCH take an Idempotency-Key."""
 
@@ -64,7 +65,7 @@ class HttpApp:
         self.api = FastAPI(title="kgsched", version=__version__, description=ABOUT, docs_url=None, redoc_url=None)
         self.api.router.lifespan_context = self._lifespan
         self.api.router.redirect_slashes = False
-        self.api.state.graph, self.api.state.streams = self.graph, set()
+        self.api.state.graph, self.api.state.streams = self.graph, Streams()
         self.mcp = McpDoor(self.graph)
         self._routes()
         rules = rules or Rules(hosts=settings.host_names, rate=settings.http_rate)
@@ -139,7 +140,8 @@ class HttpApp:
                 await self.graph.doorkeeper.note_uses()
                 if passed >= FORGET_S:
                     passed = 0.0
-                    await self.graph.app.store.answers.forget()
+                    while await self.graph.app.store.answers.forget():
+                        pass
             except KgschedError as error:
                 log.warning("http_upkeep_failed", error=str(error))
             await asyncio.sleep(NOTE_S)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import structlog
@@ -118,10 +120,13 @@ class Gate:
         if scope["path"] not in PUBLIC:
             caller = await self._admit(scope, headers, origin)
             seen.caller = caller.name
-            self._take(self._rate, f"{caller.token or caller.name} {caller.space}")
+            self._take(self._rate, caller.token or caller.name)
             state["caller"] = caller
+            state["still_allowed"] = partial(self._admit, scope, headers, origin)
         body = await self._read(receive, headers)
-        if body and not scope["path"].startswith("/mcp"):
+        if body and scope["path"].startswith("/mcp"):
+            self._check_twins(body)
+        elif body:
             self._check_json(headers, origin, body)
             MutableHeaders(scope=scope)["content-type"] = "application/json"
         await self._app(scope, _replay(body, receive), send)
@@ -170,7 +175,7 @@ class Gate:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        break
+                        raise Refused(problem(400, "cut-off", "the connection ended before the body did"))
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
                     if size > limit:
@@ -194,6 +199,17 @@ class Gate:
             raise Refused(problem(400, "not-json", str(error))) from None
         except ValueError as error:
             raise Refused(problem(400, "not-json", f"the body is not usable: {error}")) from None
+
+    def _check_twins(self, body: bytes) -> None:
+        """What is no JSON the protocol itself answers; what is read in two ways nobody does."""
+        try:
+            json.loads(body)
+        except (ValueError, RecursionError):
+            return
+        try:
+            parse_json("body", body.decode("utf-8"), self._rules.max_body)
+        except ValueError as error:
+            raise Refused(problem(400, "not-json", str(error))) from None
 
     def _log(self, scope: Scope, seen: _Seen) -> None:
         write = log.debug if scope["path"] in HEALTH else log.info

@@ -9,7 +9,10 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-_PROXIES = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+_PROXIES = frozenset(
+    {"forwarded", "via", "x-real-ip", "x-client-ip", "x-original-host", "x-original-url", "true-client-ip"}
+)
+_PROXY_FAMILIES = ("x-forwarded-", "cf-")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -45,7 +48,7 @@ def examine(headers: Headers, allowed: Collection[str]) -> Origin:
         problem = 421, "the Host header names no host of this server; KGSCHED_HTTP_HOSTS lists further ones"
     elif any(not _own(origin, hosts[0]) for origin in headers.getlist("origin")):
         problem = 403, "requests of other sites are refused, whatever they carry"
-    proxied = any(header in headers for header in _PROXIES)
+    proxied = any(header in _PROXIES or header.startswith(_PROXY_FAMILIES) for header in headers.keys())  # noqa: SIM118
     return Origin(name or "", loopback, browser, proxied, problem)
 
 

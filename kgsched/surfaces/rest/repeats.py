@@ -24,7 +24,6 @@ PATIENCE_MS = 120_000
 MAX_KEY = 255
 MAX_KEPT = 512 * 1024
 _CHANGING = frozenset({"POST", "PATCH"})
-_PASSING = frozenset({401, 403, 408, 429})
 
 
 def key_of(caller: Caller, text: str) -> str:
@@ -33,7 +32,7 @@ def key_of(caller: Caller, text: str) -> str:
 
 
 class Repeats:
-    """Answers under `/v1/` are kept for a day, those of the server's failures and of who may not are not."""
+    """Answers under `/v1/` that something came of are kept for a day; what was refused is asked anew."""
 
     def __init__(self, app: ASGIApp, answers: Callable[[], AnswerStore]) -> None:
         self._app, self._answers = app, answers
@@ -52,9 +51,9 @@ class Repeats:
 
     async def _once(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
         request = await receive()
-        print_ = hashlib.sha256(
-            b"\0".join((scope["method"].encode(), scope["raw_path"], scope["query_string"], request.get("body", b"")))
-        ).hexdigest()
+        condition = Headers(scope=scope).get("if-match", "").encode("latin-1")
+        what = (scope["method"].encode(), scope["raw_path"], scope["query_string"])
+        print_ = hashlib.sha256(b"\0".join((*what, condition, request.get("body", b"")))).hexdigest()
         holder = uuid.uuid4().hex
         row = await self._answers().take(key, print_, holder, KEEP_MS, PATIENCE_MS)
         if not row["mine"]:
@@ -79,33 +78,44 @@ class Repeats:
             await self._app(scope, replay, answer)
         finally:
             await self._remember(answer, *taken)
+        await answer.end()  # kept before the client has it all, so that it never asks too early
 
     async def _remember(self, answer: _Answer, key: str, holder: str) -> None:
-        passing = answer.status >= 500 or answer.status in _PASSING or len(answer.body) > MAX_KEPT
         try:
-            if passing:
-                await self._answers().drop(key, holder)
-            else:
+            if 200 <= answer.status < 300 and len(answer.body) <= MAX_KEPT:
                 text = answer.body.decode("utf-8", "replace")
-                await self._answers().keep(key, holder, answer.status, text, answer.kind)
+                await self._answers().keep(key, holder, answer.status, text, answer.kind, answer.etag)
+            else:
+                await self._answers().drop(key, holder)
         except StoreError as error:
             log.error("answer_not_kept", error=str(error))
 
 
 class _Answer:
-    """Passes a response on, and keeps it."""
+    """Passes a response on but for its last piece, and keeps it."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self.status, self.kind, self.body = 500, "application/json", b""
+        self.etag: str | None = None
+        self._last: Message | None = None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            self.kind = MutableHeaders(scope=message).get("content-type", self.kind)
-        elif message["type"] == "http.response.body" and len(self.body) <= MAX_KEPT:
-            self.body += message.get("body", b"")
+            headers = MutableHeaders(scope=message)
+            self.kind, self.etag = headers.get("content-type", self.kind), headers.get("etag")
+        elif message["type"] == "http.response.body":
+            if len(self.body) <= MAX_KEPT:
+                self.body += message.get("body", b"")
+            if not message.get("more_body", False):
+                self._last = message
+                return
         await self._send(message)
+
+    async def end(self) -> None:
+        if self._last is not None:
+            await self._send(self._last)
 
 
 def _told(row: dict[str, object], print_: str) -> ASGIApp:
@@ -115,5 +125,5 @@ def _told(row: dict[str, object], print_: str) -> ASGIApp:
         return problem(409, "under-way", "the first request with this key is still under way", {"Retry-After": "1"})
     from starlette.responses import Response
 
-    headers = {REPEATED: "true"}
+    headers = {REPEATED: "true"} | ({"ETag": str(row["etag"])} if row["etag"] else {})
     return Response(str(row["body"]), int(str(row["status"])), headers, str(row["kind"]))

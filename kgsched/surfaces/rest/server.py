@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -129,16 +129,25 @@ class HttpServer:
 
 def _server(http: HttpApp, address: Address) -> uvicorn.Server:
     import uvicorn
+    from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+    from kgsched.surfaces.rest.patience import PatientProtocol
+    from kgsched.surfaces.rest.peers import OnlyProxies
 
     cert, key = address.tls or (None, None)
+    app: Any = http
+    if address.proxies:
+        app = ProxyHeadersMiddleware(app, trusted_hosts=list(address.proxies))
+        if not address.loopback and not address.tls:
+            app = OnlyProxies(app, address.proxies)
     config = uvicorn.Config(
-        http,
+        app,
+        http=PatientProtocol,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=bool(address.proxies),
-        forwarded_allow_ips=list(address.proxies),
+        proxy_headers=False,
         ssl_certfile=cert,
         ssl_keyfile=key,
         limit_concurrency=CONNECTIONS,

@@ -48,7 +48,7 @@ async def resume_type(desk: AtDesk, name: PlainName, repeat: RepeatKey = None) -
 
 
 async def _pause(desk: AtDesk, kind: str, name: str, paused: bool, why: arguments.Pause | None) -> dict[str, Any]:
-    desk.caller.need(Scope.WRITE_WORKER)
+    await desk.need(Scope.WRITE_WORKER, f"{kind} {'pause' if paused else 'resume'}")
     cluster = desk.operations.cluster
     change = cluster.pause_lane if kind == "lane" else cluster.pause_type
     await change(name, paused, desk.caller.by, why.why if why else None)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import Field
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from kgsched.core.access import Scope
-from kgsched.errors import StoreError
+from kgsched.errors import SecurityError, StoreError
 from kgsched.operations.events import TaskEvents
 from kgsched.operations.records import Record
 from kgsched.surfaces.doors.fields import Arguments
@@ -23,6 +25,8 @@ from kgsched.surfaces.rest.routes.common import AtDesk, needs
 router = APIRouter(prefix="/v1", tags=["events"])
 QUIET_S = 15.0
 MOST_STREAMS = 50
+MOST_OF_ONE = 10
+STILL_S = 5.0
 MEDIA = "text/event-stream"
 
 
@@ -49,40 +53,77 @@ async def follow_events(
 ) -> Any:
     """task.enqueued, task.started, and task.completed, failed, cancelled, dead_letter. At least once each, by id."""
     desk.caller.need(Scope.READ_TASK)
-    streams: set[object] = request.app.state.streams
-    if len(streams) >= MOST_STREAMS:
-        return problem(429, "too-many", f"{MOST_STREAMS} streams are open already", {"Retry-After": "30"})
-    batches = TaskEvents(desk.app.store, desk.caller.space).follow(last or None)
-    first = await anext(batches)
-    stopping: asyncio.Event = request.app.state.stopping
-    return StreamingResponse(_stream(first, batches, how.seconds, stopping, streams), media_type=MEDIA)
+    streams: Streams = request.app.state.streams
+    mark = streams.open(desk.caller.token or desk.caller.name)
+    if mark is None:
+        words = f"{MOST_STREAMS} streams, or {MOST_OF_ONE} of one caller, are open already"
+        return problem(429, "too-many", words, {"Retry-After": "30"})
+    try:
+        batches = TaskEvents(desk.app.store, desk.caller.space).follow(last or None)
+        text = _stream(await anext(batches), batches, how.seconds, request)
+    except BaseException:
+        streams.close(mark)
+        raise
+    return _Counted(text, streams, mark)
+
+
+class Streams:
+    """The streams that are open, and whose they are."""
+
+    def __init__(self) -> None:
+        self._open: dict[object, str] = {}
+
+    def open(self, caller: str) -> object | None:
+        """A mark to close it with; None when there are enough."""
+        if len(self._open) >= MOST_STREAMS or sum(one == caller for one in self._open.values()) >= MOST_OF_ONE:
+            return None
+        mark = object()
+        self._open[mark] = caller
+        return mark
+
+    def close(self, mark: object) -> None:
+        self._open.pop(mark, None)
+
+
+class _Counted(StreamingResponse):
+    """A stream that is counted until it is over, also if nobody ever reads it."""
+
+    def __init__(self, text: AsyncIterator[str], streams: Streams, mark: object) -> None:
+        super().__init__(text, media_type=MEDIA)
+        self._streams, self._mark = streams, mark
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._streams.close(self._mark)
 
 
 async def _stream(
-    first: list[Record],
-    batches: AsyncIterator[list[Record]],
-    seconds: float,
-    stopping: asyncio.Event,
-    open_: set[object],
+    first: list[Record], batches: AsyncIterator[list[Record]], seconds: float, request: Request
 ) -> AsyncIterator[str]:
-    mark = object()
-    open_.add(mark)
-    until, spoke, batch = time.monotonic() + seconds, 0.0, first
+    stopping: asyncio.Event = request.app.state.stopping
+    still_allowed: Callable[[], Awaitable[Any]] = request.state.still_allowed
+    began = spoke = asked = time.monotonic()
+    batch = first
     try:
         while not stopping.is_set():
+            if time.monotonic() - asked > STILL_S:
+                asked = time.monotonic()
+                await still_allowed()
             if batch:
                 yield "".join(_text(one) for one in batch)
                 spoke = time.monotonic()
             elif time.monotonic() - spoke > QUIET_S:
                 yield ": still here\n\n"
                 spoke = time.monotonic()
-            if time.monotonic() >= until:
+            if time.monotonic() >= began + seconds:
                 return
             batch = await anext(batches)
     except StoreError:
         yield "retry: 5000\n\n"  # the reader comes back with its last id
-    finally:
-        open_.discard(mark)
+    except SecurityError:
+        yield ": this caller is let in no more\n\n"
 
 
 def _text(event: Record) -> str:

@@ -64,7 +64,7 @@ async def change_schedule(
     repeat: RepeatKey = None,
 ) -> Any:
     """All changes or none; with If-Match only while it is as it was read (412 else)."""
-    desk.caller.need(actions.PRIORITIZE.scope)
+    await desk.need(actions.PRIORITIZE.scope, "schedules.change")
     change = await desk.operations.schedules.change(
         name,
         desk.caller.by,
