@@ -11,7 +11,15 @@ CALL (root) {                                            // look
   WITH t ORDER BY t.uid LIMIT $n
   RETURN collect(t) AS dead
 }
-CALL (root, dead) {                                      // lock: one pass in uid order
+CALL (dead) {                                            // lock: keys that last, before any task
+  UNWIND dead AS t
+  WITH t WHERE t.key_lasts
+  MATCH (k:UniqueKey {space: t.space, key: t.key})
+  WITH DISTINCT k ORDER BY k.space, k.key
+  SET k.lock_v = 0
+  RETURN count(k) AS keys
+}
+CALL (root, dead, keys) {                                // lock: one pass in uid order
   CALL (root, dead) {
     RETURN root AS t
     UNION
@@ -33,7 +41,8 @@ CALL (tasks) {                                           // leave the terminal s
   UNWIND tasks AS t
   WITH t, t.space AS space, t.lane AS lane, t.type AS type, t.status AS was
   SET t.status = 'blocked', t.attempts = 0, t.last_error = NULL, t.finished_at = NULL, t.failed_at = NULL,
-      t.cancel_requested_at = NULL, t.cancelled_because = NULL, t.last_token = NULL, t.last_outcome = NULL, t.result = NULL
+      t.cancel_requested_at = NULL, t.cancelled_because = NULL, t.last_token = NULL, t.last_outcome = NULL, t.result = NULL,
+      t.releases = NULL, t.snoozes = NULL
   RETURN collect([space, lane, type, was]) AS left
 }
 CALL (tasks) {                                           // as enqueue
@@ -48,9 +57,11 @@ CALL (tasks) {
   WITH t, count(edge) AS unmet, timestamp() AS now,
        min(CASE WHEN edge.on_failure = 'cancel' AND p.status IN ['failed', 'dead_letter', 'cancelled']
                 THEN coalesce(p.cancelled_because, p.uid) END) AS dead_parent
-  OPTIONAL MATCH (h:Task {live_key: 'u:' + t.space + ':' + t.key})
-  WITH t, unmet, now, coalesce(dead_parent, h.uid) AS because ORDER BY t.uid
-  WITH t.space AS space, t.key AS key, collect({t: t, unmet: unmet, now: now, because: because}) AS rows   // one of a key comes back
+  OPTIONAL MATCH (h:Task {live_key: 'u:' + t.space + ':' + t.key}) WHERE t.key_lasts IS NULL
+  OPTIONAL MATCH (k:UniqueKey {space: t.space, key: t.key}) WHERE t.key_lasts AND k.uid <> t.uid AND coalesce(k.until > now, true)
+  WITH t, unmet, now, coalesce(dead_parent, h.uid, k.uid) AS because ORDER BY t.uid
+  WITH t.space AS space, CASE WHEN t.key_lasts IS NULL THEN t.key END AS key,
+       collect({t: t, unmet: unmet, now: now, because: because}) AS rows   // one of a key comes back
   WITH rows, CASE WHEN key IS NOT NULL THEN head([row IN rows WHERE row.because IS NULL | row.t.uid]) END AS taker
   UNWIND rows AS row
   WITH row.t AS t, row.unmet AS unmet, row.now AS now, CASE WHEN row.because IS NULL AND taker <> row.t.uid THEN taker ELSE row.because END AS because
@@ -58,7 +69,7 @@ CALL (tasks) {
        WHEN t.eta > now THEN 'scheduled' ELSE 'pending' END AS status
   SET t.status = status, t.cancelled_because = because,
       t.unsettled = CASE WHEN status = 'blocked' AND t.after IS NOT NULL THEN now END,
-      t.live_key = CASE WHEN status <> 'cancelled' THEN 'u:' + t.space + ':' + t.key END,
+      t.live_key = CASE WHEN status <> 'cancelled' AND t.key_lasts IS NULL THEN 'u:' + t.space + ':' + t.key END,
       t.deps_left = CASE WHEN status = 'blocked' AND unmet > 0 THEN unmet END,
       t.due_at = CASE WHEN status = 'scheduled' THEN t.eta END,
       t.ready = CASE WHEN status = 'pending' AND t.gate IS NULL THEN t.prio_bucket END,

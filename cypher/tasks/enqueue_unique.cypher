@@ -18,7 +18,7 @@ CALL (k, r, now, free) {                                  // a period that is ov
 CALL (r, place, now, eta, free) {
   WITH r, place, now, eta WHERE free
   MERGE (t:Task {uid: r.uid})
-    ON CREATE SET t.id = coalesce(r.id, r.uid), t.space = r.space, t.type = r.type, t.lane = r.lane, t.key = r.key,
+    ON CREATE SET t.id = coalesce(r.id, r.uid), t.space = r.space, t.type = r.type, t.lane = r.lane, t.key = r.key, t.key_lasts = true,
       t.prio_bucket = r.prio_bucket, t.weight = r.weight, t.rank = (400 - r.weight) * 10000000000000000 + now * 1000 + place,
       t.payload = r.payload, t.source = r.source, t.gate = r.gate, t.trace = r.trace, t.eta = eta,
       t.attempts = 0, t.claims = 0, t.max_attempts = r.max_attempts, t.enqueued_at = now, t.lock_v = 0,

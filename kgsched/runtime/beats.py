@@ -14,6 +14,7 @@ import structlog
 from kgsched.core.backoff import Backoff
 from kgsched.core.lanes import LANES
 from kgsched.core.task import Ack, AckOutcome, BeatReport, Claim, ErrorInfo
+from kgsched.errors import StorageConnectionError
 from kgsched.ports import Store
 from kgsched.runtime.leases import Leases
 from kgsched.runtime.loop import Loop
@@ -23,8 +24,10 @@ log = structlog.get_logger(__name__)
 
 CHUNK = 100
 CANCELS_S = 1.0
+CANCELS_LIMIT = 5.0
 MAX_STRANGER_AGE = 30.0
 MIN_TIMEOUT = 5.0
+ABREAST = 8
 
 Lost = Callable[[Claim, str], None]
 Cancelled = Callable[[Claim], None]
@@ -87,15 +90,17 @@ class Beats:
                 await self._beat_chunk(store, chunk, look_for_strangers=number == 0)
             except Exception as error:  # noqa: BLE001 - one chunk never stops the others; the loop reports the first
                 failures.append(error)
+                if len(chunk) > 1 and not isinstance(error, StorageConnectionError):
+                    await self._beat_singly(store, chunk)
         if failures:
             raise failures[0]
         following = self._leases.next_beat()
         return None if following is None else min(self._interval, max(0.0, following - time.monotonic()))
 
     async def _beat_chunk(self, store: Store, chunk: Sequence[Claim], *, look_for_strangers: bool) -> None:
-        lease = min((claim.lease_ms for claim in chunk), default=round(self._interval * 3000)) / 1000
+        lease = _shortest(chunk, self._interval)
         sent_at = time.monotonic()
-        async with asyncio.timeout(max(MIN_TIMEOUT, lease / 4)):
+        async with asyncio.timeout(_patience(chunk, self._interval)):
             report = await store.tasks.beat(
                 chunk,
                 session=self._session,
@@ -106,6 +111,20 @@ class Beats:
         self._leases.renewed([claim for claim in chunk if claim.uid not in report.lost], sent_at)
         self._tell(chunk, report)
         await self._release_strangers(store, report)
+
+    async def _beat_singly(self, store: Store, chunk: Sequence[Claim]) -> None:
+        """Somebody may hold one of these tasks locked: that is no reason to lose the others."""
+        few = asyncio.Semaphore(ABREAST)
+
+        async def beat(claim: Claim) -> None:
+            async with few:
+                await self._beat_chunk(store, [claim], look_for_strangers=False)
+
+        beats = [asyncio.ensure_future(beat(claim)) for claim in chunk]
+        _, late = await asyncio.wait(beats, timeout=_patience(chunk, self._interval))
+        for one in late:
+            one.cancel()
+        await asyncio.gather(*beats, return_exceptions=True)
 
     def _tell(self, chunk: Sequence[Claim], report: BeatReport) -> None:
         for claim in chunk:
@@ -126,7 +145,7 @@ class Beats:
         if not len(self._leases):
             return
         store = await self._side.source.get()
-        async with asyncio.timeout(MIN_TIMEOUT):
+        async with asyncio.timeout(CANCELS_LIMIT):
             asked = await store.tasks.cancels(self._session, sorted(LANES))
         for uid, token in asked:
             claim = self._leases.find(uid, token)
@@ -140,6 +159,16 @@ class Beats:
                 self._on_lost(claim, "no beat was answered before the lease ends")
         following = self._leases.next_stop()
         return None if following is None else max(0.0, following - time.monotonic())
+
+
+def _shortest(chunk: Sequence[Claim], interval: float) -> float:
+    """The shortest lease of these, in seconds."""
+    return min((claim.lease_ms / 1000 for claim in chunk), default=interval * 3)
+
+
+def _patience(chunk: Sequence[Claim], interval: float) -> float:
+    """Seconds to wait for an answer: so short that another beat can follow before the first lease is over."""
+    return max(MIN_TIMEOUT, _shortest(chunk, interval) / 4)
 
 
 def _chunks(claims: Sequence[Claim]) -> Iterator[Sequence[Claim]]:

@@ -30,6 +30,11 @@ class Claimer:
         self._slots = slots
         self._take = take
         self._unknown: dict[str, float] = {}
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Send no further claim."""
+        self._stopped = True
 
     @property
     def unsure(self) -> bool:
@@ -56,6 +61,8 @@ class Claimer:
         candidates, capped_free = await store.tasks.look(rules, capped, free)
         count = 0
         for request in plan_claims(self._slots, running, rules, candidates, capped_free):
+            if self._stopped:
+                break
             count += await self._ask(store, request, {name: rules[name] for name in request.types})
         return count
 

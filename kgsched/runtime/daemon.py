@@ -49,8 +49,11 @@ class Daemon:
             identity=self.identity,
             stop_grace=stop_grace,
         )
+        longest = max([settings.lease, *(one.lease_ms / 1000 for one in registry if one.lease_ms)])
         self.services = (
-            Services(settings, self._source, self.identity, self.worker.ticks, self.worker.wake) if services else None
+            Services(settings, self._source, self.identity, self.worker.ticks, self.worker.wake, longest)
+            if services
+            else None
         )
 
     async def start(self) -> None:
@@ -70,6 +73,7 @@ class Daemon:
     async def drain(self) -> int:
         """Let short bodies finish, give the rest back, leave. Returns outcomes that could not be recorded."""
         log.info("daemon_drains", running=self.worker.running)
+        self.worker.stop_claiming()
         await self._stop_services()
         left = await self.worker.drain()
         await self._close()

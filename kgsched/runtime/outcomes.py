@@ -24,12 +24,20 @@ def completed(type_name: str, value: object) -> Outcome:
         return Completed()
     try:
         return Completed(to_json(f"result of task type {type_name!r}", value, sort=False))
-    except Exception as error:  # noqa: BLE001 - whatever a strange value raises while it is encoded is its own fault
+    except BaseException as error:  # noqa: BLE001 - whatever a strange value raises while it is encoded is its own fault
         return Failed(describe(error), transient=False)
 
 
 def raised(error: BaseException, *, permanent: TypeList = (), transient: TypeList = ()) -> Outcome:
     """The outcome of a body that raised `error`, whatever its class. Keeps no reference to the error. Never raises."""
+    try:
+        return _judged(error, permanent, transient)
+    except BaseException as inner:  # noqa: BLE001 - attributes and texts of a handler's error are the handler's code
+        kind = printable(type(error).__name__, MAX_KIND)
+        return Failed(ErrorInfo(kind, f"{kind} (it could not be read: {type(inner).__name__})"), transient=True)
+
+
+def _judged(error: BaseException, permanent: TypeList, transient: TypeList) -> Outcome:
     kind = classify(error, datetime.now(UTC), permanent=permanent, transient=transient)
     match kind.fate:
         case Fate.SNOOZE:
@@ -52,7 +60,7 @@ def describe(error: BaseException) -> ErrorInfo:
 def _text(error: BaseException) -> str:
     try:
         return str(error) or type(error).__name__
-    except Exception as inner:  # noqa: BLE001 - a handler's own __str__ may raise anything
+    except BaseException as inner:  # noqa: BLE001 - a handler's own __str__ may raise anything
         return f"{type(error).__name__} (its text could not be made: {type(inner).__name__})"
 
 

@@ -40,7 +40,10 @@ class Service:
 
 
 class Services:
-    """Pulse, leadership and the sweeps of one process. `wake` is called when a sweep may have made tasks ready."""
+    """Pulse, leadership and the sweeps of one process. `wake` is called when a sweep may have made tasks ready.
+
+    longest_lease: seconds for which nobody is reaped after an outage or a jump of the clock.
+    """
 
     def __init__(
         self,
@@ -49,13 +52,14 @@ class Services:
         identity: Identity,
         ticks: TickKeeper,
         wake: Callable[[], None],
+        longest_lease: float,
     ) -> None:
         self._source = source
         self._identity = identity
         self._ticks = ticks
         self._wake = wake
         self._grace_ms = round(settings.grace * 1000)
-        self._guard = ClockGuard(settings.lease)
+        self._guard = ClockGuard(longest_lease)
         self._noted: dict[str, float] = {}
         self._pulse_loop = Loop("pulse", self._beat, interval=PULSE_S)
         self.leader = Leader(source, identity.worker, on_lead=self._wake_all, unfit=self._unfit)

@@ -33,6 +33,10 @@ class StoreSource:
         return self._store
 
     @property
+    def is_open(self) -> bool:
+        return self._store is not None
+
+    @property
     def opened(self) -> Store:
         """The store, which somebody has opened before."""
         if self._store is None:
@@ -46,7 +50,7 @@ class StoreSource:
 
 
 class SideLoop:
-    """Runs coroutines for other threads. A body that ends its thread's loop by SystemExit does not end this one."""
+    """Runs coroutines for other threads. Nothing that a body raises ends it."""
 
     def __init__(self, name: str, open_store: OpenStore) -> None:
         self.name = name
@@ -77,8 +81,9 @@ class SideLoop:
         return await asyncio.wrap_future(self.submit(work))
 
     async def open(self) -> None:
-        """Open this loop's store if it is not open yet."""
-        await self.run(self.source.get())
+        """Open this loop's store if it is not open yet. Later a body may block the loop: it is not waited for."""
+        if not self.source.is_open:
+            await self.run(self.source.get())
 
     async def stop(self, timeout: float = 3.0) -> bool:
         """Cancel what still runs, close the store and end the thread. False if a blocked body keeps it alive."""
@@ -113,5 +118,5 @@ class SideLoop:
         while not self._ending:
             try:
                 self.loop.run_forever()
-            except (SystemExit, KeyboardInterrupt) as error:
+            except BaseException as error:  # noqa: BLE001 - whatever a body did to it, the loop goes on for the others
                 log.error("body_left_its_loop", loop=self.name, error=repr(error))

@@ -34,7 +34,7 @@ STOP_GRACE = 5.0
 ACK_WAIT = 3.0
 LEAVE_WAIT = 2.0
 HURRY = 0.2
-HURRY_ACK = 0.5
+HURRY_ACK = 3.0
 MIN_LEASE_MS = 1_000
 WARM_S = 60.0
 
@@ -148,9 +148,14 @@ class Worker:
         for loop in (self._presence.loop, self._outbox.loop, self._ticks.loop, self.loop, self._warm_loop):
             loop.start()
 
+    def stop_claiming(self) -> None:
+        """From now on begin nothing: what a claim that is under way brings is given back by the drain."""
+        self._draining = True
+        self._claimer.stop()
+
     async def drain(self) -> int:
         """Claim nothing more, let short bodies finish, release the rest. Returns outcomes that went unrecorded."""
-        self._draining = True
+        self.stop_claiming()
         await self._warm_loop.stop(timeout=0.1)
         await self.loop.stop(timeout=LEAVE_WAIT)
         await self._adopt_last()
@@ -167,8 +172,8 @@ class Worker:
         return left
 
     async def kill(self) -> None:
-        """Stop now: kill bodies, give back what can be given back in a second; other leases end by themselves."""
-        self._draining = True
+        """Stop now: kill bodies, give back what the database takes in time; other leases end by themselves."""
+        self.stop_claiming()
         await self._runner.hurry(HURRY)
         await self._outbox.stop(HURRY_ACK)
         for loop in (self.loop, self._presence.loop, self._ticks.loop, self._warm_loop):
@@ -181,11 +186,11 @@ class Worker:
         if rules is None:
             return None
         store = await self._source.get()
+        if self._draining:
+            return None
         await self._bodies.open()
         await self._claimer.adopt(store, rules)
         await self._begin(store)
-        if self._draining:
-            return None
         claimed = await self._claimer.claim(store, rules, self._runner.types())
         await self._begin(store)
         return AT_ONCE if claimed and len(self._runner.types()) < self._settings.slots else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -28,6 +28,7 @@ log = structlog.get_logger(__name__)
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 OLDEST_SERVER = (5, 26, 10)
+SILENCE_S = 5.0  # beyond the time after which a server that lives gives up by itself
 QUICK_RETRIES = 40
 OVERTIME_RETRIES = 2
 _QUICK_CODES = (
@@ -144,12 +145,16 @@ class Client:
         """
         one = statement(name)
         text = one.text if one.mode == "schema" else self._prefix + one.text
-        query = Query(text, timeout=timeout or self._timeout)
+        limit = timeout or self._timeout
+        query = Query(text, timeout=limit)
         access = READ_ACCESS if one.reads_only else WRITE_ACCESS
         overtime = 0
         for attempt in range(QUICK_RETRIES):
             try:
-                async with self._driver.session(database=self.database, default_access_mode=access) as session:
+                async with (
+                    asyncio.timeout(limit + SILENCE_S),
+                    self._driver.session(database=self.database, default_access_mode=access) as session,
+                ):
                     result = await session.run(query, one.arguments(params))
                     return await result.data()
             except Neo4jError as error:
@@ -160,6 +165,9 @@ class Client:
                 self.quick_retries[f"{(error.code or '?').rsplit('.', maxsplit=1)[-1]} in {name}"] += 1
                 log.debug("quick retry", statement=name, code=error.code, attempt=attempt)
                 await asyncio.sleep(random.uniform(0.0, 0.01) * min(attempt + 1, 20))
+            except TimeoutError as error:
+                silent = f"the database said nothing for {limit + SILENCE_S:g} s"
+                raise StorageConnectionError(f"{name}: {silent}") from error
             except (DriverError, OSError) as error:
                 raise translate(error, name) from error
         raise AssertionError("unreachable")
@@ -204,6 +212,11 @@ class OpenTransaction:
 
     def __init__(self, inner: AsyncTransaction, prefix: str) -> None:
         self._inner, self._prefix = inner, prefix
+        self.gates: list[Sequence[str]] = []
+
+    def owe(self, gates: Iterable[Sequence[str]]) -> None:
+        """Gates [space, key] to admit to, once this is committed."""
+        self.gates += gates
 
     async def run(self, cypher: str, /, **params: Any) -> list[dict[str, Any]]:
         try:

@@ -178,6 +178,7 @@ async def _enqueue_in(tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, En
 async def _enqueue_batch_in(tx: Transaction, batch: list[NewTask]) -> dict[str, Enqueued]:
     rows = await tx.named("tasks/find_existing", rows=[sought(task) for task in batch])
     done = recognise(batch, rows)
+    tx.owe((task.space, task.gate) for task in batch if task.gate)
     left = [renamed(task, done) for task in batch if task.uid not in done]
     lasting = {task.uid: task for task in left if task.unique is not Unique.LIVE}
     if lasting:

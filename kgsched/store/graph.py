@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from kgsched.store.client import Client, OpenTransaction
+from kgsched.store.gates import Gates
 
 
 class Graph:
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, gates: Gates) -> None:
+        self._client, self._gates = client, gates
 
     async def query(self, cypher: str, /, **params: Any) -> list[dict[str, Any]]:
         """Rows of a read statement; the server refuses writes, which belong into a transaction."""
@@ -20,6 +22,9 @@ class Graph:
         """Rows of a statement under cypher/, as one auto-commit transaction."""
         return await self._client.run(name, **params)
 
-    def transaction(self, timeout: float = 30.0) -> AbstractAsyncContextManager[OpenTransaction]:
+    @asynccontextmanager
+    async def transaction(self, timeout: float = 30.0) -> AsyncIterator[OpenTransaction]:
         """A transaction that commits at the end of the block; `timeout` in seconds."""
-        return self._client.transaction(timeout)
+        async with self._client.transaction(timeout) as tx:
+            yield tx
+        await self._gates.admit(tx.gates)

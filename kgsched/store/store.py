@@ -36,7 +36,7 @@ class Neo4jStore:
         self._sweeps = Jobs(self.client, self._gates)
         self._schedules = Schedules(self.client, self._gates, self._tasks)
         self._cluster = Cluster(self.client)
-        self._graph = Graph(self.client)
+        self._graph = Graph(self.client, self._gates)
         self._reads = TaskReads(self.client)
         self._tokens = Tokens(self.client)
         self._audit = Audit(self.client)

@@ -8,7 +8,7 @@ from typing import Any
 from kgsched.core.claiming import Candidate, TypeRule
 from kgsched.core.limits import MAX_BATCH_BYTES
 from kgsched.core.states import Status
-from kgsched.core.task import Ack, AckAnswer, AckReport, BeatReport, Claim, Enqueued, NewTask, Verdict
+from kgsched.core.task import Ack, AckAnswer, AckOutcome, AckReport, BeatReport, Claim, Enqueued, NewTask, Verdict
 from kgsched.ports import Transaction
 from kgsched.store.client import Client
 from kgsched.store.enqueuing import Enqueuing
@@ -132,6 +132,7 @@ class Tasks:
         params: dict[str, Any] = {"acks": [ack.params() for ack in acks], "shard": shard()}
         if tx is not None:
             row = (await tx.named("tasks/finish", **params))[0]
+            tx.owe(row["gates"])
             return _report(acks, row)
         row = (await self._client.run("tasks/finish", **params))[0]
         await self._gates.admit(row["gates"])
@@ -144,12 +145,12 @@ class Tasks:
         return _report(acks, row)
 
     async def read_outcome(self, claim: Claim) -> AckAnswer:
-        """What became of a claim whose commit was not answered, read under the task's lock."""
+        """What became of a claim whose commit was not answered, under the task's lock: REPEATED if it is completed."""
         rows = await self._client.run("tasks/read_outcome", uid=claim.uid, token=claim.token)
         if not rows:
             return AckAnswer(Verdict.GONE, None)
         row = rows[0]
-        verdict = Verdict.REPEATED if row["outcome"] not in (None, "reaped") else Verdict.REFUSED
+        verdict = Verdict.REPEATED if row["outcome"] == AckOutcome.COMPLETED else Verdict.REFUSED
         return AckAnswer(Verdict.WON if row["mine"] else verdict, Status(row["status"]))
 
     async def report_progress(self, claim: Claim, progress: str) -> bool:

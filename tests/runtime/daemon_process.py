@@ -79,4 +79,13 @@ def started(daemon: Daemon) -> None:
 
 if __name__ == "__main__":
     settings = load_settings(**json.loads(sys.argv[2]))
-    sys.exit(asyncio.run(run_daemon(settings, registry(), open_store, spawn, on_start=started, stop_grace=0.5)))
+    daemon = run_daemon(
+        settings,
+        registry(),
+        open_store,
+        spawn,
+        on_start=started,
+        on_drain=(FOLDER / "draining").touch,
+        stop_grace=0.5,
+    )
+    sys.exit(asyncio.run(daemon))

@@ -56,7 +56,8 @@ def alive(pid: int) -> bool:
 
 def _clean(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
-    (folder / "started").unlink(missing_ok=True)
+    for name in ("started", "draining"):
+        (folder / name).unlink(missing_ok=True)
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ class Proxy:
     """Stands between a client and the database. All sockets are real.
 
     While `losing` is set, what clients send reaches the server, and the connection is cut once the server has answered.
+    While `deaf` is set, it keeps its connections and drops what the server says.
     With `losing_after` set, that befalls connections that send these bytes: COMMIT, or a part of a statement.
     """
 
@@ -27,6 +28,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self.open = True
         self.losing = False
+        self.deaf = False
         self.losing_after: bytes | None = None
         self.lost = 0
 
@@ -93,6 +95,8 @@ class Proxy:
                     await _swallow(reader)
                     self.lost += 1
                     return
+                if answers and self.deaf:
+                    continue
                 writer.write(data)
                 await writer.drain()
 

@@ -7,8 +7,10 @@ import threading
 
 import pytest
 
+from kgsched.core.task import Gate, Limits
+from kgsched.errors import KgschedError
 from kgsched.runtime.context import TaskContext
-from tests.runtime.bench import Bench, until
+from tests.runtime.bench import Bench, new_task, until
 
 TAKEN = "MATCH (t:Task {uid: $uid}) SET t.claim_token = 'another', t.session = 'another'"
 MADE = "MATCH (n:Made)"
@@ -104,6 +106,47 @@ async def test_a_claim_lost_before_the_block_opens_no_transaction(bench: Bench) 
     async with bench.worker() as worker:
         await until(lambda: worker.running == 0 and sum(worker.counts.values()) > 1)
     assert await bench.world.count(MADE) == 0
+
+
+async def test_a_block_whose_run_was_ended_meanwhile_says_so(bench: Bench) -> None:
+    """The worker has recorded the timeout: what the block wrote is gone, and the handler hears of it."""
+    inside, go, heard = threading.Event(), threading.Event(), list[str]()
+
+    def make(ctx: TaskContext) -> None:
+        try:
+            with ctx.sync.finishing() as tx:
+                tx.run("CREATE (:Made)")
+                inside.set()
+                go.wait()
+        except KgschedError as error:
+            heard.append(type(error).__name__)
+            raise
+        heard.append("went on")
+
+    bench.on("make", make, executor="thread", timeout_ms=500)
+    task = await bench.enqueue("make", max_attempts=1)
+    async with bench.worker() as worker:
+        await until(inside.is_set)
+        await bench.reached(task, "dead_letter")
+        go.set()
+        await until(lambda: heard and worker.running == 0)
+    assert heard[0] != "went on"
+    assert await bench.world.count(MADE) == 0
+
+
+async def test_a_gate_is_passed_on_with_the_commit(bench: Bench) -> None:
+    async def make(ctx: TaskContext) -> None:
+        async with ctx.finishing():
+            pass
+
+    bench.on("make", make)
+    await bench.world.store.gates.open([Gate("default", "g", Limits(limit=1))])
+    tasks = [await bench.enqueue("make", gate="g") for _ in range(5)]
+    async with bench.worker():  # no sweep runs here that would do it instead
+        await bench.ended(*tasks)
+    async with bench.world.store.graph.transaction() as tx:
+        await bench.world.store.tasks.enqueue([task := new_task("make", gate="g")], tx=tx)
+    assert (await bench.world.task(task))["ready"] == task.prio_bucket
 
 
 async def later_than(bench: Bench, instant: int) -> bool:

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kgsched.core.task import Ack, AckOutcome, ErrorInfo, Verdict
+from kgsched.errors import StorageConnectionError
 from kgsched.ports import Store
 from kgsched.runtime.acks import Outbox
 from kgsched.runtime.context import TaskContext
 from kgsched.runtime.side_loop import StoreSource
-from kgsched.store import Neo4jStore
+from kgsched.store import Neo4jStore, client
 from tests.runtime.bench import Bench, until
 from tests.runtime.proxy import COMMIT, Proxy
 
@@ -243,3 +244,18 @@ async def test_a_finishing_transaction_with_a_lost_answer_leaves_both_or_neither
     if after == COMMIT:
         assert done["claims"] == 1
     assert await bench.world.broken() == []
+
+
+async def test_an_answer_that_never_comes_is_given_up(
+    bench: Bench, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that says nothing and is not closed either: new ones work, so it must not be waited for."""
+    monkeypatch.setattr(client, "SILENCE_S", 0.5)
+    store = through(bench, proxy)
+    await store.cluster.pulse()
+    proxy.deaf = True
+    with pytest.raises(StorageConnectionError, match="said nothing"):
+        await store.client.run("cluster/pulse", lease="leader", timeout=0.5)
+    proxy.deaf = False
+    assert (await store.cluster.pulse()).now
+    await store.close()

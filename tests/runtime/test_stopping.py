@@ -169,6 +169,49 @@ async def test_a_blocked_event_loop_costs_no_lease(bench: Bench) -> None:
     assert [(one["status"], one["claims"]) for one in done] == [("completed", 1)] * 2
 
 
+async def test_a_blocked_event_loop_does_not_keep_others_from_being_claimed(bench: Bench, signs: Signs) -> None:
+    async def blocks(ctx: TaskContext) -> None:
+        signs.began.set()
+        signs.go.wait()
+
+    def other(ctx: TaskContext) -> None:
+        signs.go.set()
+
+    bench.on("blocks", blocks)
+    bench.on("other", other, executor="thread")
+    first = await bench.enqueue("blocks")
+    async with bench.worker(slots=2):
+        await until(signs.began.is_set)
+        done = await bench.ended(first, await bench.enqueue("other"))
+    assert [one["status"] for one in done] == ["completed"] * 2
+
+
+async def test_a_task_that_somebody_holds_locked_does_not_cost_the_others_their_leases(bench: Bench) -> None:
+    go = threading.Event()
+
+    async def waits(ctx: TaskContext) -> None:
+        await asyncio.to_thread(go.wait)
+
+    bench.on("waits", waits)
+    tasks = [await bench.enqueue("waits") for _ in range(4)]
+    async with bench.worker(lease=24.0, beat=1.0):
+        for task in tasks:
+            await bench.reached(task, "running")
+        async with bench.world.store.graph.transaction(timeout=60.0) as tx:
+            await tx.run("MATCH (t:Task {uid: $uid}) SET t.mine = true", uid=tasks[0].uid)
+            opened = await bench.world.now()
+            await until(lambda: later_than(bench, opened + 14_000))
+            rows = [await bench.world.task(task) for task in tasks[1:]]
+            assert min(row["lease_expires_at"] for row in rows) > opened + 30_000
+        go.set()
+        done = await bench.ended(*tasks[1:])
+        assert [row["claims"] for row in done] == [1] * 3
+
+
+async def later_than(bench: Bench, instant: int) -> bool:
+    return await bench.world.now() > instant
+
+
 async def test_a_lost_claim_stops_its_body_and_reports_nothing(bench: Bench, signs: Signs) -> None:
     async def long(ctx: TaskContext) -> None:
         signs.began.set()

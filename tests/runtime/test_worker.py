@@ -141,8 +141,20 @@ async def test_whatever_a_handler_raises_is_recorded_and_the_next_task_runs(benc
             super().__init__(f"\x00\ud800{needed}" + "x" * 1_000_000)
             self.lock = lock
 
+    class Delegating(Exception):
+        def __getattr__(self, name: str) -> object:
+            raise KeyError(name)
+
+    class OddHeaders(Exception):
+        headers = dict
+
+    class Wordless(Exception):
+        def __str__(self) -> str:
+            raise SystemExit(4)
+
     def errors() -> list[BaseException]:
-        return [SystemExit(3), KeyboardInterrupt(), MemoryError(), GeneratorExit(), Unpicklable("y", lock=object())]
+        odd = [Unpicklable("y", lock=object()), Delegating(), OddHeaders(), Wordless()]
+        return [SystemExit(3), KeyboardInterrupt(), MemoryError(), GeneratorExit(), *odd]
 
     async def raises(ctx: TaskContext, number: int) -> None:
         raise errors()[number]

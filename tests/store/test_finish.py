@@ -202,13 +202,15 @@ async def test_a_handler_s_own_transaction_that_is_rolled_back_leaves_nothing(wo
 
 
 async def test_the_outcome_of_a_lost_answer_can_be_read(world: World) -> None:
-    await world.enqueue(new_task(), new_task(), new_task())
-    runs, done, reaped = await world.claim(3)
+    await world.enqueue(*(new_task() for _ in range(4)))
+    runs, done, reaped, retried = await world.claim(4)
     await world.finish(done)
+    await world.finish(retried, AckOutcome.RETRY)
     await world.crash(reaped)
     read = world.store.tasks.read_outcome
     assert await read(runs) == AckAnswer(WON, Status.RUNNING)
     assert await read(done) == AckAnswer(REPEATED, Status.COMPLETED)
     assert await read(reaped) == AckAnswer(REFUSED, Status.PENDING)
+    assert (await read(retried)).verdict is REFUSED, "what it wrote was not committed"
     await world.wipe()
     assert await read(runs) == AckAnswer(Verdict.GONE, None)

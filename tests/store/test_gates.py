@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from kgsched.core.claiming import TypeRule
 from kgsched.core.states import Status
 from kgsched.core.task import AckOutcome, Gate, Limits
 from tests.store.worlds import World, new_task
@@ -176,4 +177,28 @@ async def test_what_is_cancelled_at_the_gate_leaves_it(world: World) -> None:
     await world.run_one()
     assert uids(await world.claim()) == [third.uid]
     assert await world.status(second) is Status.CANCELLED
+    assert await world.broken() == []
+
+
+@pytest.mark.parametrize("what", ["type", "lane"])
+async def test_what_is_paused_gives_its_place_to_others_and_gets_it_again(world: World, what: str) -> None:
+    async def pause(paused: bool) -> None:
+        change = world.store.cluster.pause_type if what == "type" else world.store.cluster.pause_lane
+        await change("b" if what == "type" else "extraction", paused, "me", None)
+
+    await gate(world)
+    rules = {"a": TypeRule("ingestion"), "b": TypeRule("extraction")}
+    await world.store.cluster.publish_types({name: rule.lane for name, rule in rules.items()})
+    held = await world.enqueue_one("b", lane="extraction", gate="g", prio_bucket=0)
+    other = await world.enqueue_one("a", gate="g")
+    await pause(True)
+    await world.store.sweeps.admission()
+    (claim,) = await world.claim(5, rules)
+    assert claim.uid == other.uid
+    await pause(False)
+    await world.store.sweeps.admission()
+    assert await world.claim(5, rules) == [], "the other one runs"
+    await world.finish(claim)
+    await world.store.sweeps.admission()
+    assert uids(await world.claim(5, rules)) == [held.uid]
     assert await world.broken() == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgsched.core.states import Status
-from kgsched.core.task import AckOutcome
+from kgsched.core.task import AckOutcome, Unique
 from tests.store.worlds import World, new_task
 from tests.store.worlds.world import uids
 
@@ -70,6 +70,39 @@ async def test_it_is_refused_with_the_reason(world: World) -> None:
     assert await retry(world, keyed.uid) == ("key_taken", holder.uid)
     assert await world.status(keyed) is Status.FAILED
     assert await world.broken() == []
+
+
+@pytest.mark.parametrize("unique", [Unique.PERIOD, Unique.EVER])
+async def test_a_key_that_lasts_is_still_the_retried_tasks_own(world: World, unique: Unique) -> None:
+    """And a live key of the same text is another key."""
+    lasting = {"key": "k", "unique": unique, "unique_ms": 60_000 if unique is Unique.PERIOD else None}
+    first = await world.enqueue_one(**lasting)
+    await world.run_one("failed")
+    live = await world.enqueue_one(key="k")
+    assert await retry(world, first.uid) == ("retried", None)
+    assert (await world.enqueue(new_task(**lasting)))[0].uid == first.uid
+    assert await world.statuses(first, live) == ["pending", "pending"]
+    assert await world.broken() == []
+
+
+async def test_a_key_for_a_period_that_another_has_now_refuses_the_retry(world: World) -> None:
+    first = await world.enqueue_one(key="k", unique=Unique.PERIOD, unique_ms=60_000)
+    await world.run_one("failed")
+    await world.cypher("MATCH (k:UniqueKey) SET k.until = 1")
+    second = await world.enqueue_one(key="k", unique=Unique.PERIOD, unique_ms=60_000)
+    assert await retry(world, first.uid) == ("key_taken", second.uid)
+    await world.cypher("MATCH (k:UniqueKey) SET k.until = 1")
+    assert await retry(world, first.uid) == ("retried", None)
+    assert await world.broken() == []
+
+
+async def test_a_retry_forgets_how_often_the_task_was_given_back(world: World) -> None:
+    task = await world.enqueue_one()
+    await world.cypher("MATCH (t:Task) SET t.snoozes = 100, t.releases = 20")
+    await world.run_one("failed")
+    await retry(world, task.uid)
+    row = await world.task(task)
+    assert (row.get("snoozes"), row.get("releases")) == (None, None)
 
 
 async def test_a_child_whose_key_was_taken_meanwhile_does_not_come_back(world: World) -> None:

@@ -31,8 +31,9 @@ ALWAYS = {
         MATCH (t:Task)-[edge:DEPENDS_ON {met: true}]->(p)
         WHERE p.status <> 'completed' AND edge.on_failure <> 'ignore'""",
     "a live key if and only if keyed, not over, and the key does not outlive the task": f"""
-        MATCH (t:Task) WHERE (t.live_key IS NOT NULL) <> (t.key IS NOT NULL AND NOT t.status IN {_TERMINAL})
-          AND NOT (t.live_key IS NULL AND EXISTS {{ MATCH (k:UniqueKey {{space: t.space, key: t.key}}) }})""",
+        MATCH (t:Task)
+        WHERE (t.live_key IS NOT NULL)
+          <> (t.key IS NOT NULL AND t.key_lasts IS NULL AND NOT t.status IN {_TERMINAL})""",
     "failed_at if and only if failed or dead": """
         MATCH (t:Task) WHERE (t.failed_at IS NOT NULL) <> (t.status IN ['failed', 'dead_letter'])""",
     "finished_at if and only if over": f"""
