@@ -242,6 +242,11 @@ async def test_an_answer_about_what_others_have_is_the_same_as_about_nothing(htt
         assert there == not_there
 
 
+async def test_the_local_user_chooses_a_space_too(web: httpx.AsyncClient, world: World) -> None:
+    made = await web.post("/v1/tasks", json={"type": "read"}, headers={"Kgsched-Space": "other"})
+    assert (await world.task(made.json()["uid"]))["space"] == "other"
+
+
 async def test_a_token_of_all_spaces_chooses_one(http: HttpApp, app: Kgsched) -> None:
     async with client(http, await token_for(app, "read:task", "write:task", space="*")) as web:
         await web.post("/v1/tasks", json={"type": "read", "id": "t"}, headers={"Kgsched-Space": "ours"})

@@ -117,7 +117,9 @@ class Gate:
             allow = {"Allow": ", ".join(sorted(methods))}
             raise Refused(problem(405, "method", f"{scope['method'][:20]} is not for this path", allow))
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
-        if scope["path"] not in PUBLIC:
+        if scope["path"] in PUBLIC:
+            self._take(self._rate, _address(scope))
+        else:
             caller = await self._admit(scope, headers, origin)
             seen.caller = caller.name
             self._take(self._rate, caller.token or caller.name)
@@ -132,8 +134,7 @@ class Gate:
         await self._app(scope, _replay(body, receive), send)
 
     async def _admit(self, scope: Scope, headers: Headers, origin: Origin) -> Caller:
-        client = scope.get("client")
-        address = client[0] if client else "-"
+        address = _address(scope)
         presented = self._presented(headers)
         space = headers.get("kgsched-space")
         if space is not None and not _SPACE.fullmatch(space):
@@ -221,6 +222,11 @@ class Gate:
             caller=seen.caller,
             ms=round((time.monotonic() - seen.started) * 1000, 1),
         )
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else "-"
 
 
 def _answering(send: Send, seen: _Seen, request_id: str) -> Send:

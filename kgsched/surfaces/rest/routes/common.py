@@ -24,7 +24,7 @@ RepeatKey = Annotated[
         min_length=1,
         max_length=255,
         pattern=r"^[!-~]+( [!-~]+)*$",
-        description="Any text; the same request under the same key gets the first answer again, for a day.",
+        description="Any text; the same request under the same key gets its answer again, for a day, unless refused.",
     ),
 ]
 TaskId = Annotated[
