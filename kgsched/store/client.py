@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -21,7 +22,15 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from kgsched.errors import Conflict, KgschedError, ServerTooOld, StorageConflict, StorageConnectionError, StoreError
+from kgsched.errors import (
+    Conflict,
+    InvalidValue,
+    KgschedError,
+    ServerTooOld,
+    StorageConflict,
+    StorageConnectionError,
+    StoreError,
+)
 from kgsched.store.queries import statement
 
 log = structlog.get_logger(__name__)
@@ -185,8 +194,10 @@ class Client:
     async def transaction(self, timeout: float = 30.0) -> AsyncIterator[OpenTransaction]:
         """An explicit transaction: committed at the end of the block, rolled back when the block raises.
 
-        Raises StorageConnectionError when the answer to the commit is lost.
+        Raises StorageConnectionError when the answer to the commit is lost, InvalidValue for a timeout that is none.
         """
+        if not 0 < timeout < math.inf:
+            raise InvalidValue(f"the timeout of a transaction must be above 0 s, not {timeout!r}")
         session = self._driver.session(database=self.database, default_access_mode=WRITE_ACCESS)
         try:
             async with session:

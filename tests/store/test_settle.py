@@ -8,7 +8,7 @@ import pytest
 
 from kgsched.core.states import Status
 from kgsched.core.task import Answer
-from kgsched.errors import NotFound
+from kgsched.errors import InvalidValue, NotFound
 from tests.store.worlds import World, new_task
 
 
@@ -136,3 +136,10 @@ async def test_a_cancelled_child_is_not_settled(world: World) -> None:
     await world.sweep()
     assert await world.status(child) is Status.CANCELLED
     assert await world.broken() == []
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), float("inf")])
+async def test_a_transaction_without_an_end_is_refused(world: World, timeout: float) -> None:
+    with pytest.raises(InvalidValue, match="above 0 s"):
+        async with world.store.graph.transaction(timeout):
+            pass
