@@ -29,7 +29,10 @@ Each message says what happened, to which thing, and what to do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from datetime import timedelta
+from decimal import Decimal
 from difflib import get_close_matches
 
 
@@ -148,12 +151,15 @@ class HandlerSignal(Exception):
     """Raised by a handler to say what is to happen with its task."""
 
 
-class Retry(HandlerSignal):
-    """Try again, after `after` seconds if given, else after the type's backoff."""
+Wait = float | Decimal | timedelta
 
-    def __init__(self, reason: str = "", *, after: float | None = None) -> None:
+
+class Retry(HandlerSignal):
+    """Try again, after `after` (seconds or a timedelta; at most 30 days) if given, else after the type's backoff."""
+
+    def __init__(self, reason: str = "", *, after: Wait | None = None) -> None:
         super().__init__(reason)
-        self.after = after
+        self.after = None if after is None else _seconds("Retry", after)
 
 
 class Permanent(HandlerSignal):
@@ -161,12 +167,21 @@ class Permanent(HandlerSignal):
 
 
 class Snooze(HandlerSignal):
-    """Not now: run again `after` seconds from now, without using up an attempt."""
+    """Not now: run again after `after` (seconds or a timedelta), without using up an attempt."""
 
-    def __init__(self, after: float, reason: str = "") -> None:
+    def __init__(self, after: Wait, reason: str = "") -> None:
         super().__init__(reason)
-        self.after = after
+        self.after = _seconds("Snooze", after)
 
 
 class Cancel(HandlerSignal):
     """The task has become pointless: it ends as cancelled."""
+
+
+def _seconds(signal: str, after: object) -> float:
+    """Seconds of a wait. Raises InvalidValue: a handler that says nonsense is to hear of it, not to run at once."""
+    if isinstance(after, timedelta):
+        return after.total_seconds()
+    if isinstance(after, (int, float, Decimal)) and not isinstance(after, bool) and math.isfinite(after):
+        return float(min(max(after, 0), 10**10))
+    raise InvalidValue(f"after of {signal} must be seconds or a timedelta, not {after!r}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from inspect import iscoroutinefunction
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from kgsched.core.backoff import Backoff
 from kgsched.core.claiming import TypeRule
@@ -18,6 +19,11 @@ from kgsched.errors import InvalidValue, UnknownName
 Executor = Literal["async", "thread", "process"]
 Handler = Callable[..., Any]
 SCHEDULED_JOB = "scheduled_job"
+MOST_ATTEMPTS = 1000
+LEAST_MEMORY_MB = 16
+LONGEST_MS = 366 * 86_400_000
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +52,19 @@ class TaskType:
         if self.lane not in LANES:
             raise UnknownName("lane", self.lane, LANES)
         object.__setattr__(self, "executor", self._checked_executor())
-        if self.max_attempts is not None and self.max_attempts < 1:
-            raise InvalidValue(f"max_attempts of type {self.name!r} must be at least 1, not {self.max_attempts!r}")
+        attempts, memory = _is_whole(self.max_attempts, 1, MOST_ATTEMPTS), _is_whole(self.memory_mb, LEAST_MEMORY_MB)
+        self._check("max_attempts", attempts, f"a whole number, 1 to {MOST_ATTEMPTS}")
+        self._check("memory_mb", memory, f"whole megabytes, at least {LEAST_MEMORY_MB}")
+        self._check("max_share", _is_share(self.max_share), "above 0 and at most 1")
+        for name in ("permanent", "transient"):
+            errors = all(isinstance(one, type) and issubclass(one, BaseException) for one in getattr(self, name))
+            self._check(name, errors, "an exception class, or several")
+        for name in ("timeout_ms", "deadline_ms", "lease_ms", "grace_ms", "beat_ms"):
+            self._check(name, _is_whole(getattr(self, name), name != "grace_ms", LONGEST_MS), "1 ms to 366 days")
+
+    def _check(self, name: str, good: bool, must: str) -> None:
+        if not good:
+            raise InvalidValue(f"{name} of task type {self.name!r} must be {must}, not {getattr(self, name)!r}")
 
     def _checked_executor(self) -> Executor:
         """A coroutine function runs on the handlers' event loop, a plain one in a thread, unless said otherwise."""
@@ -143,15 +160,31 @@ class Registry:
         raise UnknownName("task type", getattr(handler, "__qualname__", repr(handler)), self._types)
 
 
+def _is_whole(value: object, least: int, most: float = math.inf) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and least <= value <= most)
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1
+
+
 def millis(value: timedelta | float | None) -> int | None:
     """Milliseconds of a timedelta or of seconds."""
     if value is None:
         return None
-    seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
-    if not seconds > 0:
-        raise InvalidValue(f"a duration must be positive, not {value!r}")
-    return round(seconds * 1000)
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.001 <= value <= LONGEST_MS / 1000:
+        raise InvalidValue(f"a duration must be a timedelta or seconds, 1 ms to 366 days, not {value!r}")
+    return round(value * 1000)
+
+
+def pair(name: str, value: tuple[A, B]) -> tuple[A, B]:
+    """A setting of two parts. Raises InvalidValue for anything else."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise InvalidValue(f"{name} must be two values, such as (30, 60), not {value!r}")
+    return value[0], value[1]
 
 
 def classes(value: Iterable[type[BaseException]] | type[BaseException]) -> tuple[type[BaseException], ...]:
-    return (value,) if isinstance(value, type) else tuple(value)
+    return (value,) if isinstance(value, type | str) or not isinstance(value, Iterable) else tuple(value)

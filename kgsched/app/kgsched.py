@@ -22,7 +22,7 @@ from kgsched.core.task import Enqueued, Limits
 from kgsched.errors import KgschedError, TaskFailed
 from kgsched.operations.facade import Operations, Spawner, request_of
 from kgsched.ports import Transaction
-from kgsched.registry import Executor, Handler, Registry, TaskType, classes, millis
+from kgsched.registry import Executor, Handler, Registry, TaskType, classes, millis, pair
 from kgsched.store import Neo4jStore
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ class Kgsched:
         """
 
         def register(function: F) -> F:
-            base_cap = None if backoff is None else Backoff(millis(backoff[0]) or 1, millis(backoff[1]) or 1)
+            base, cap = (None, None) if backoff is None else map(millis, pair("backoff", backoff))
+            base_cap = None if base is None or cap is None else Backoff(base, cap)
             self.registry.add(
                 TaskType(
                     name=name or function.__name__,
@@ -117,7 +118,8 @@ class Kgsched:
 
     def limiter(self, key: str, rate: tuple[int, Duration]) -> None:
         """Declare what `await ctx.limit(key)` waits for: (starts, period), shared by all processes of the cluster."""
-        self.registry.add_limiter(key, Limits(rate=rate[0], period_ms=millis(rate[1])))
+        starts, period = pair("rate", rate)
+        self.registry.add_limiter(key, Limits(rate=starts, period_ms=millis(period)))
 
     # the connection
 
@@ -242,5 +244,5 @@ class Kgsched:
 def _limits(concurrency: int | None, rate: tuple[int, Duration] | None) -> Limits | None:
     if concurrency is None and rate is None:
         return None
-    starts, period = (None, None) if rate is None else (rate[0], millis(rate[1]))
-    return Limits(concurrency, starts, period)
+    starts, period = (None, None) if rate is None else pair("rate", rate)
+    return Limits(concurrency, starts, millis(period))

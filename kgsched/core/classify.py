@@ -48,6 +48,7 @@ TRANSIENT_CLASSES: tuple[type[BaseException], ...] = (
     ConnectionError,
     TimeoutError,
 )
+MAX_SERVER_WAIT_MS = 24 * 3_600_000
 PERMANENT_NAMES = frozenset({"jsonschema.exceptions.ValidationError"})
 TRANSIENT_NAMES = frozenset(
     {
@@ -106,7 +107,7 @@ def classify(error: BaseException, now: datetime, *, permanent: TypeList = (), t
     if fate is Fate.PERMANENT:
         return ErrorClass(fate)
     waits = (retry_after_ms(one, now) for one in (error, *causes))
-    return ErrorClass(fate, next((wait for wait in waits if wait is not None), None))
+    return ErrorClass(fate, next((min(wait, MAX_SERVER_WAIT_MS) for wait in waits if wait is not None), None))
 
 
 def _fate(error: BaseException, causes: tuple[BaseException, ...]) -> Fate:

@@ -9,7 +9,7 @@ from kgsched.core.task import Ack, AckOutcome, Claim, ErrorInfo
 
 MAX_RELEASES = 20
 MAX_SNOOZES = 100
-MAX_RETRY_AFTER_MS = 24 * 3_600_000
+MAX_RETRY_AFTER_MS = 30 * 24 * 3_600_000
 
 
 @dataclass(frozen=True, slots=True)

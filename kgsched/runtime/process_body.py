@@ -24,6 +24,7 @@ from kgsched.runtime.process_job import MAX_LINE, job_line, read_outcome
 log = structlog.get_logger(__name__)
 
 PROGRESS_WAIT = 5.0
+ENDED = b'\n{"ended":true}\n'
 
 
 class ProcessBody:
@@ -67,6 +68,7 @@ class ProcessBody:
         report_read, report_write = os.pipe()
         with open(job_write, "wb", buffering=0) as jobs, open(report_read, "rb") as reports:  # noqa: PTH123 - descriptors
             process = self._spawn(job_read, report_write)
+            threading.Thread(target=_tell_end, args=(process.pid, report_write), daemon=True).start()
             try:
                 outcome = self._talk(jobs, reports, job)
             finally:
@@ -85,19 +87,25 @@ class ProcessBody:
                 if self._signal is not None:
                     _signal_group(self._process.pid, self._signal)
                 return self._process
+        except BaseException:
+            os.close(report_write)
+            raise
         finally:
             os.close(job_read)
-            os.close(report_write)
 
     def _talk(self, jobs: Any, reports: Any, job: str) -> Outcome | None:
         """Send the job; follow the reports until the outcome, or None when the process ends without one."""
         with contextlib.suppress(BrokenPipeError):
             _write_all(jobs.fileno(), job.encode() + b"\n")
         while line := reports.readline(MAX_LINE):
+            if not line.strip():
+                continue
             try:
                 message = json.loads(line)
                 if "outcome" in message:
                     return read_outcome(message)
+                if "ended" in message:
+                    return None
                 self._note(message)
             except (ValueError, KeyError, TypeError) as error:
                 log.warning("process_report_unreadable", task=self._context.id, error=str(error))
@@ -114,6 +122,15 @@ class ProcessBody:
             self._context.sync.wait(self._context.progress(value), timeout=PROGRESS_WAIT)
         except Exception as error:  # noqa: BLE001 - progress is a courtesy: the run goes on without it
             log.warning("progress_not_recorded", task=self._context.id, error=repr(error))
+
+
+def _tell_end(pid: int, report_write: int) -> None:
+    """Say behind all reports that the process has ended: children that it left may hold the pipe open."""
+    with contextlib.suppress(OSError):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # it is left to be waited for
+    with contextlib.suppress(OSError):
+        os.write(report_write, ENDED)
+    os.close(report_write)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

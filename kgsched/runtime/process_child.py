@@ -50,7 +50,7 @@ class ProcessContext:
         self._lock = threading.Lock()
         self._log = RunLog()
 
-    def log(self, line: object, **values: object) -> None:
+    def log(self, line: object, /, **values: object) -> None:
         """As TaskContext.log."""
         self._log(line, **values)
         self.report(json.dumps({"log": self._log.lines()[-1]}))

@@ -17,8 +17,8 @@ class RunLog:
         self._began = time.monotonic()
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
 
-    def __call__(self, line: object, **values: object) -> None:
-        text = " ".join([str(line), *(f"{name}={value}" for name, value in values.items())])
+    def __call__(self, line: object, /, **values: object) -> None:
+        text = " ".join([_shown(line), *(f"{name}={_shown(value)}" for name, value in values.items())])
         self._lines.append(f"+{time.monotonic() - self._began:.3f}s {printable(text, MAX_LOG_LINE)}")
 
     def append(self, line: str) -> None:
@@ -27,3 +27,10 @@ class RunLog:
 
     def lines(self) -> tuple[str, ...]:
         return tuple(self._lines)
+
+
+def _shown(value: object) -> str:
+    try:
+        return str(value)
+    except BaseException:  # noqa: BLE001 - a line of the log is no reason for a run to fail
+        return f"<{type(value).__name__}>"

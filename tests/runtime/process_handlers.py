@@ -38,6 +38,16 @@ def die(ctx: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def leave_a_child_and_die(ctx: Any) -> None:
+    """The child has a session of its own, and keeps open what it inherited."""
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(20)
+        os._exit(0)
+    ctx.log("forked", line=1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def leave(ctx: Any) -> None:
     sys.exit(3)
 

@@ -57,6 +57,12 @@ async def test_a_process_that_ends_badly_fails_its_task_only(
     assert words in last["message"]
 
 
+async def test_a_process_that_dies_is_noticed_though_a_child_of_it_lives(bench: Bench) -> None:
+    last = (await run(bench, handlers.leave_a_child_and_die))["history"][0]
+    assert last["kind"] == "process_died"
+    assert last["log"][0].endswith("forked line=1")
+
+
 async def test_a_class_of_the_types_own_list_is_recognised_in_the_process(bench: Bench) -> None:
     done = await run(bench, handlers.raise_unpicklable, permanent=(handlers.Unpicklable,))
     assert done["status"] == "failed"

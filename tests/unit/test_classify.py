@@ -7,6 +7,7 @@ import socket
 import ssl
 import urllib.error
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from email.message import Message
 from typing import Any
 
@@ -67,13 +68,24 @@ class Wordless(Exception):
         (Permanent("never"), ErrorClass(Fate.PERMANENT)),
         (Snooze(90), ErrorClass(Fate.SNOOZE, 90_000)),
         (Snooze(-5), ErrorClass(Fate.SNOOZE, 0)),
-        (Snooze(float("nan")), ErrorClass(Fate.SNOOZE, 0)),
+        (Snooze(timedelta(minutes=5)), ErrorClass(Fate.SNOOZE, 300_000)),
+        (Snooze(Decimal("1.5")), ErrorClass(Fate.SNOOZE, 1_500)),
+        (Retry(after=timedelta(days=7)), ErrorClass(Fate.TRANSIENT, 7 * 86_400_000)),
         (Cancel("pointless"), ErrorClass(Fate.CANCEL)),
     ],
 )
 def test_a_handlers_own_signal_decides(error: BaseException, expected: ErrorClass) -> None:
     assert classify(error, NOW) == expected
     assert classify(chained(error, TimeoutError()), NOW, permanent=(Exception,)) == expected
+
+
+@pytest.mark.parametrize("after", [float("nan"), float("inf"), "5m", True, Decimal("NaN")])
+def test_a_wait_that_is_none_is_the_handlers_mistake(after: Any) -> None:
+    for signal in (lambda: Snooze(after), lambda: Retry(after=after)):
+        with pytest.raises(InvalidValue, match="must be seconds or a timedelta"):
+            signal()
+    with pytest.raises(InvalidValue):
+        Snooze(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -208,4 +220,5 @@ def test_retry_after_is_read_in_both_forms(value: str, expected: int | None) -> 
 def test_the_wait_a_server_asks_for_is_found_also_on_the_cause() -> None:
     assert classify(http(429, retry_after="7"), NOW).after_ms == 7_000
     assert classify(chained(Odd(), http(503, retry_after="9")), NOW).after_ms == 9_000
+    assert classify(http(503, retry_after="999999999"), NOW).after_ms == 24 * 3_600_000
     assert classify(http(503), NOW + timedelta(days=1)).after_ms is None
