@@ -1,7 +1,9 @@
 """What the server is started with: neo4j.conf, the first password, the command line of the Java process.
 
 The settings keep it small, local and closed: loopback only, no HTTP, no file or network access from Cypher,
-no telemetry, no preallocated logs. Each is described in the Neo4j operations manual; the `internal.` ones are not.
+no telemetry, no preallocated logs. Plans are kept for five minutes: a queue's counts change all the time, its
+plans do not, and planning anew every ten seconds, the default, tripled the p95 of claims under load. Each is
+described in the Neo4j operations manual; the `internal.` ones are not.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ db.transaction.timeout=60s
 db.transaction.concurrent.maximum=400
 db.lock.acquisition.timeout=10s
 db.checkpoint.interval.time=1m
+dbms.cypher.min_replan_interval=5m
 db.tx_log.preallocate=false
 db.tx_log.rotation.size=32m
 db.tx_log.rotation.retention_policy=2 files
