@@ -6,9 +6,9 @@ import asyncio
 import math
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncTransaction, Query
@@ -34,6 +34,7 @@ from kgsched.errors import (
 from kgsched.store.queries import statement
 
 log = structlog.get_logger(__name__)
+Result = TypeVar("Result")
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 OLDEST_SERVER = (5, 26, 10)
@@ -171,9 +172,7 @@ class Client:
                 again = quick(error) or 0 < overtime <= OVERTIME_RETRIES
                 if not again or attempt == QUICK_RETRIES - 1:
                     raise translate(error, name) from error
-                self.quick_retries[f"{(error.code or '?').rsplit('.', maxsplit=1)[-1]} in {name}"] += 1
-                log.debug("quick retry", statement=name, code=error.code, attempt=attempt)
-                await asyncio.sleep(random.uniform(0.0, 0.01) * min(attempt + 1, 20))
+                await self._pause(error, name, attempt)
             except TimeoutError as error:
                 silent = f"the database said nothing for {limit + SILENCE_S:g} s"
                 raise StorageConnectionError(f"{name}: {silent}") from error
@@ -208,6 +207,30 @@ class Client:
                         await inner.commit()
         except (Neo4jError, DriverError, OSError) as error:
             raise translate(error, "transaction") from error
+
+    async def atomically(self, doing: str, work: Callable[[OpenTransaction], Awaitable[Result]]) -> Result:
+        """Do several statements in one transaction, all of it again after deadlocks and the like.
+
+        Raises StorageConnectionError when the outcome is unknown; what `work` raises rolls all back.
+        """
+        for attempt in range(QUICK_RETRIES):
+            try:
+                async with asyncio.timeout(self._timeout + SILENCE_S), self.transaction(self._timeout) as tx:
+                    return await work(tx)
+            except StorageConflict as error:
+                why = error.__cause__
+                if not isinstance(why, Neo4jError) or not quick(why) or attempt == QUICK_RETRIES - 1:
+                    raise
+                await self._pause(why, doing, attempt)
+            except TimeoutError as error:
+                silent = f"the database said nothing for {self._timeout + SILENCE_S:g} s"
+                raise StorageConnectionError(f"{doing}: {silent}") from error
+        raise AssertionError("unreachable")
+
+    async def _pause(self, error: Neo4jError, doing: str, attempt: int) -> None:
+        self.quick_retries[f"{(error.code or '?').rsplit('.', maxsplit=1)[-1]} in {doing}"] += 1
+        log.debug("quick retry", statement=doing, code=error.code, attempt=attempt)
+        await asyncio.sleep(random.uniform(0.0, 0.01) * min(attempt + 1, 20))
 
     def raw_session(self, *, read: bool, fetch_size: int = 1000) -> Any:
         """A driver session, for the guarded reader alone."""

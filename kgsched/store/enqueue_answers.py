@@ -12,18 +12,24 @@ from kgsched.errors import Conflict, NotFound
 from kgsched.store.enqueue_rows import needs_edges, renamed
 
 
-def distinct(tasks: Sequence[NewTask]) -> tuple[list[NewTask], dict[str, str]]:
-    """Tasks that repeat no id (with edges: nor live key) of another, and the uid of that other for each that does."""
+def distinct(tasks: Sequence[NewTask], *, no_twin_keys: bool) -> tuple[list[NewTask], dict[str, str]]:
+    """Tasks that repeat no id or live key of another, and the uid of that other for each that does.
+
+    Where neither waits for anything, the statement sees to a live key that comes twice, unless `no_twin_keys`.
+    """
     first: dict[tuple[str, str, str], NewTask] = {}
     kept: list[NewTask] = []
     twins: dict[str, str] = {}
     for task in {task.uid: task for task in tasks}.values():
         names = [("id", task.space, task.id or task.uid)]
-        if task.key is not None and needs_edges(task) and task.unique is Unique.LIVE:
+        if task.key is not None and task.unique is Unique.LIVE:
             names.append(("key", task.space, task.key))
-        by, other = next(((name[0], first[name]) for name in names if name in first), ("", None))
+        others = [(name[0], first[name]) for name in names if name in first]
+        if not no_twin_keys:
+            others = [(by, one) for by, one in others if by == "id" or needs_edges(one) or needs_edges(task)]
+        by, other = next(iter(others), ("", None))
         if other is None:
-            first |= dict.fromkeys(names, task)
+            first = dict.fromkeys(names, task) | first
             kept.append(task)
             continue
         if task.on_conflict is OnConflict.REFUSE or (other.type, other.payload) != (task.type, task.payload):
@@ -40,7 +46,7 @@ def recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict[
         task = tasks[row["asked"]]
         own = row["uid"] == task.uid
         if not own and row["by"] == "key" and task.on_conflict is OnConflict.REFUSE:
-            raise Conflict(f"key {task.key!r} is taken by task {row['id']!r}; nothing was enqueued")
+            raise Conflict(f"key {task.key!r} is taken by task {row['id']!r}")
         if not own and (row["type"] != task.type or row["payload"] != task.payload):
             raise conflict(row["by"], task, row["id"])
         if own or task.uid not in known:
@@ -54,7 +60,7 @@ def key_answer(task: NewTask, row: Mapping[str, Any]) -> Enqueued:
     if row["answer"] == Answer.CREATED:
         return Enqueued(row["uid"], row["id"], Answer.CREATED, Status(row["status"]))
     if task.on_conflict is OnConflict.REFUSE or row["answer"] == "gone":
-        raise Conflict(f"key {task.key!r} is taken by task {row['id'] or '(purged)'!r}; nothing was enqueued")
+        raise Conflict(f"key {task.key!r} is taken by task {row['id'] or '(purged)'!r}")
     if row["answer"] == "conflict":
         raise conflict("key", task, row["id"])
     return Enqueued(row["uid"], row["id"], Answer.EXISTING, Status(row["status"]))
@@ -77,16 +83,28 @@ def conflict(by: str, task: NewTask, holder: str) -> Conflict:
     )
 
 
-def refuse(row: dict[str, Any], batch: list[NewTask]) -> None:
+def refuse(row: Mapping[str, Any]) -> None:
+    """Raises NotFound or Conflict for what a statement with edges did not write."""
     if row["missing"]:
         raise NotFound(f"cannot enqueue: it waits for tasks that do not exist: {', '.join(row['missing'])}")
     if row["best_effort"]:
-        raise Conflict(
-            f"cannot wait for {', '.join(row['best_effort'])}: nothing may wait for a task in a best-effort lane "
-            f"({', '.join(sorted(BEST_EFFORT))})"
-        )
+        raise _best_effort(row["best_effort"])
     if row["misplaced"]:
         raise Conflict(
             f"the uids of {', '.join(row['misplaced'])} do not come after those that they wait for: "
-            f"make uids with the parents at hand ({len(batch)} rows, nothing was written)"
+            "make uids with the parents at hand"
         )
+
+
+def refuse_best_effort(tasks: Sequence[NewTask]) -> None:
+    """The same for tasks that wait for one another; statements see those that exist."""
+    capped = {task.uid: task.id or task.uid for task in tasks if task.lane in BEST_EFFORT}
+    if waited := sorted({capped[one.uid] for task in tasks for one in task.after if one.uid in capped}):
+        raise _best_effort(waited)
+
+
+def _best_effort(ids: Iterable[str]) -> Conflict:
+    return Conflict(
+        f"cannot wait for {', '.join(ids)}: nothing may wait for a task in a best-effort lane "
+        f"({', '.join(sorted(BEST_EFFORT))})"
+    )

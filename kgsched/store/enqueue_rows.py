@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 from kgsched.core.limits import MAX_BATCH_BYTES, MAX_BATCH_ROWS
-from kgsched.core.task import Enqueued, NewTask, OnFailure, Unique
+from kgsched.core.task import Enqueued, NewTask, OnConflict, OnFailure, Unique
 
 _STRICTNESS = (OnFailure.CANCEL, OnFailure.HOLD, OnFailure.IGNORE)
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """A batch by the statement that enqueues each task; what has edges comes in the order of uids."""
+
+    plain: tuple[NewTask, ...]
+    keyed: tuple[NewTask, ...]
+    lasting: tuple[NewTask, ...]
+    edged: tuple[NewTask, ...]
+
+    @classmethod
+    def of(cls, batch: Sequence[NewTask]) -> Self:
+        live = [task for task in batch if task.key is None or task.unique is Unique.LIVE]
+        free = [task for task in live if not needs_edges(task)]
+        return cls(
+            plain=tuple(task for task in free if task.key is None),
+            keyed=tuple(task for task in free if task.key is not None),
+            lasting=tuple(task for task in batch if task.key is not None and task.unique is not Unique.LIVE),
+            edged=tuple(sorted((task for task in live if needs_edges(task)), key=lambda task: task.uid)),
+        )
+
+    @property
+    def one_statement(self) -> bool:
+        """Whether a single statement writes all or none: those with keys write what they can."""
+        n = len(self.plain) + len(self.keyed) + len(self.lasting) + len(self.edged)
+        return n in (1, len(self.plain), len(self.edged))
 
 
 def batches(tasks: Sequence[NewTask]) -> Iterator[list[NewTask]]:
@@ -34,8 +61,9 @@ def row_of(task: NewTask) -> dict[str, Any]:
 
 
 def sought(task: NewTask) -> dict[str, Any]:
-    """By what an earlier task may stand for this one; a lasting key is its own statement's matter."""
-    key = task.key if task.unique is Unique.LIVE else None
+    """By what an earlier task may stand for this one; lasting keys and replacing are their own statements' matter."""
+    replaces = task.on_conflict is OnConflict.REPLACE and not needs_edges(task)
+    key = task.key if task.unique is Unique.LIVE and not replaces else None
     return {"uid": task.uid, "id": task.id, "space": task.space, "key": key}
 
 
@@ -45,6 +73,10 @@ def edges_of(task: NewTask) -> dict[str, OnFailure]:
     for one in task.after:
         edges[one.uid] = min(one.on_failure, edges.get(one.uid, one.on_failure), key=_STRICTNESS.index)
     return edges
+
+
+def text_of_edges(task: NewTask) -> list[str]:
+    return [f"{uid} {rule.value}" for uid, rule in edges_of(task).items()]
 
 
 def needs_edges(task: NewTask) -> bool:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kgsched.core.lanes import BEST_EFFORT
 from kgsched.core.states import Status
-from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
+from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict
 from kgsched.errors import Conflict, NotFound, StorageConflict, StorageConnectionError
 from kgsched.ports import Transaction
 from kgsched.store.client import Client, UniqueViolation
-from kgsched.store.enqueue_answers import created, distinct, key_answer, made, recognise, refuse
-from kgsched.store.enqueue_rows import batches, edges_of, needs_edges, parents_of, renamed, row_of, sought
+from kgsched.store.enqueue_answers import (
+    created,
+    distinct,
+    key_answer,
+    made,
+    recognise,
+    refuse,
+    refuse_best_effort,
+)
+from kgsched.store.enqueue_rows import Kinds, batches, parents_of, renamed, row_of, sought, text_of_edges
 from kgsched.store.gates import Gates, shard
 
 _TRIES = 8
+_Run = Callable[..., Awaitable[list[dict[str, Any]]]]
 
 
 def _nobody() -> dict[str, Enqueued]:
@@ -35,35 +44,28 @@ class Enqueuing:
         An id or live key that exists with the same type and payload counts as enqueued. Raises Conflict when it is
         another task, NotFound when a task waited for does not exist. In a transaction of the user's no lock is taken.
         """
-        one_each, twins = distinct(tasks)
+        one_each, twins = distinct(tasks, no_twin_keys=tx is not None)
+        refuse_best_effort(one_each)
         done = await (self._enqueue_all(one_each) if tx is None else _enqueue_in(tx, one_each))
         done |= {uid: replace(done[first], answer=Answer.EXISTING) for uid, first in twins.items()}
         return [done[task.uid] for task in tasks]
 
     async def _enqueue_all(self, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
         done = _nobody()
-        gated = [task for task in tasks if task.gate is not None]
-        plain = [task for task in tasks if not needs_edges(task) and task.key is None]
-        lasting = [task for task in tasks if task.key is not None and task.unique is not Unique.LIVE]
-        keyed = [task for task in tasks if not needs_edges(task) and task.key and task.unique is Unique.LIVE]
-        edged = sorted((task for task in tasks if needs_edges(task)), key=lambda task: task.uid)
-        for batch in batches(plain):
-            done |= await self._repeat(self._enqueue, batch)
-        for batch in batches(keyed):
-            done |= await self._repeat(self._enqueue_keyed, batch)
-        for batch in batches(lasting):
-            done |= await self._repeat(self._enqueue_unique, batch)
-        for batch in batches(edged):
-            done |= await self._repeat(self._enqueue_with_edges, [renamed(task, done) for task in batch])
-        await self._gates.admit((task.space, task.gate) for task in gated if task.gate)
+        for batch in batches(tasks):
+            try:
+                done |= await self._repeat([renamed(task, done) for task in batch])
+            except (Conflict, NotFound) as error:
+                so_far = f"the {len(done)} tasks before its batch were" if done else "nothing was"
+                raise type(error)(f"{error}; {so_far} enqueued") from None
+            await self._gates.admit((task.space, task.gate) for task in batch if task.gate)
         return done
 
-    async def _repeat(self, send: Any, batch: list[NewTask]) -> dict[str, Enqueued]:
+    async def _repeat(self, batch: list[NewTask]) -> dict[str, Enqueued]:
         """A lost answer is asked again with the same uids: what was written the first time is found."""
         for attempt in range(3):
             try:
-                result: dict[str, Enqueued] = await send(batch)
-                return result
+                return await self._enqueue(batch)
             except StorageConnectionError:
                 if attempt == 2:
                     raise
@@ -75,127 +77,109 @@ class Enqueuing:
             if not left:
                 return done
             try:
-                rows = await self._client.run("tasks/enqueue", rows=[row_of(task) for task in left])
-            except UniqueViolation:
-                known = await self._existing(left)
-                done |= known
-                left = [task for task in left if task.uid not in known]
-            else:
-                return done | made(left, rows)
-        raise StorageConflict(f"enqueue of {len(left)} tasks: their ids keep coming and going; try again")
-
-    async def _enqueue_keyed(self, batch: list[NewTask]) -> dict[str, Enqueued]:
-        left, done = {task.uid: task for task in batch}, _nobody()
-        for _ in range(_TRIES):
-            try:
-                rows = await self._client.run("tasks/enqueue_keyed", rows=[row_of(task) for task in left.values()])
-            except UniqueViolation:
-                known = await self._existing(list(left.values()))
-                done |= known
-                left = {uid: task for uid, task in left.items() if uid not in known}
-                rows = []
-            settled = [row for row in rows if row["answer"] != "retry"]
-            done |= await self._settle_keys(left, settled)
-            for row in settled:
-                del left[row["asked"]]
-            if not left:
-                return done
-        raise StorageConflict(f"enqueue of {len(left)} tasks: the tasks that hold their keys keep ending; try again")
-
-    async def _enqueue_unique(self, batch: list[NewTask]) -> dict[str, Enqueued]:
-        left, done = batch, _nobody()
-        for _ in range(_TRIES):
-            if not left:
-                return done
-            try:
-                rows = await self._client.run("tasks/enqueue_unique", rows=[row_of(task) for task in left])
-            except UniqueViolation:
-                known = await self._existing(left)
-                done |= known
-                left = [task for task in left if task.uid not in known]
-            else:
-                return done | await self._settle_keys({task.uid: task for task in left}, rows)
-        raise StorageConflict(f"enqueue of {len(left)} tasks: their ids keep coming and going; try again")
-
-    async def _settle_keys(self, tasks: dict[str, NewTask], rows: Sequence[dict[str, Any]]) -> dict[str, Enqueued]:
-        """What each row came to, as its on_conflict wants it. Raises Conflict."""
-        done = {}
-        for row in rows:
-            task = tasks[row["asked"]]
-            replaces = task.on_conflict is OnConflict.REPLACE and row["answer"] not in (Answer.CREATED, "gone")
-            done[task.uid] = await self._replace(task, row) if replaces else key_answer(task, row)
-        return done
-
-    async def _replace(self, task: NewTask, row: dict[str, Any]) -> Enqueued:
-        rows = await self._client.run("tasks/replace", rows=[row_of(task) | {"uid": row["uid"]}])
-        if not rows:
-            raise Conflict(
-                f"key {task.key!r}: task {row['id']!r} was claimed, waits for others, or has another type; "
-                "only what was never claimed can be replaced"
-            )
-        return Enqueued(rows[0]["uid"], rows[0]["id"], Answer.REPLACED, Status(rows[0]["status"]))
-
-    async def _enqueue_with_edges(self, batch: list[NewTask]) -> dict[str, Enqueued]:
-        left, done = batch, _nobody()
-        for _ in range(_TRIES):
-            if not left:
-                return done
-            own = {task.uid for task in left}
-            parents = sorted({uid for task in left for uid in parents_of(task)} - own)
-            try:
-                rows = await self._client.run(
-                    "tasks/enqueue_with_edges",
-                    rows=[row_of(task) for task in left],
-                    parents=parents,
-                    best_effort=sorted(BEST_EFFORT),
-                    shard=shard(),
-                )
+                return done | await self._write(Kinds.of(left))
             except UniqueViolation:
                 known = await self._existing(left)
                 done |= known
                 left = [renamed(task, known) for task in left if task.uid not in known]
-                continue
-            row = rows[0]
-            refuse(row, left)
-            await self._gates.admit(row["gates"])
-            statuses = {uid: Status(status) for uid, status, _ in row["tasks"]}
-            return done | {task.uid: created(task, statuses.get(task.uid)) for task in left}
         raise StorageConflict(f"enqueue of {len(left)} tasks: their ids keep coming and going; try again")
+
+    async def _write(self, kinds: Kinds) -> dict[str, Enqueued]:
+        """All rows or none: one statement where one does it, else a transaction."""
+        if kinds.one_statement:
+            return await _write(self._client.run, kinds)
+        return await self._client.atomically("enqueue", lambda tx: _write(tx.named, kinds))
 
     async def _existing(self, batch: list[NewTask]) -> dict[str, Enqueued]:
         rows = await self._client.run("tasks/find_existing", rows=[sought(task) for task in batch])
         return recognise(batch, rows)
 
 
+async def _write(run: _Run, kinds: Kinds) -> dict[str, Enqueued]:
+    """In the order of locks: keys by name, then tasks."""
+    done = _nobody()
+    if kinds.lasting:
+        rows = await run("tasks/enqueue_unique", rows=[row_of(task) for task in kinds.lasting])
+        done |= await _settle_keys(run, {task.uid: task for task in kinds.lasting}, rows)
+    if kinds.keyed:
+        done |= await _write_keyed(run, kinds.keyed)
+    if kinds.plain:
+        done |= made(kinds.plain, await run("tasks/enqueue", rows=[row_of(task) for task in kinds.plain]))
+    if kinds.edged:
+        done |= await _write_edged(run, [renamed(task, done) for task in kinds.edged])
+    return done
+
+
+async def _write_keyed(run: _Run, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
+    left, done = {task.uid: task for task in tasks}, _nobody()
+    for _ in range(_TRIES):
+        rows = await run("tasks/enqueue_keyed", rows=[row_of(task) for task in left.values()])
+        settled = [row for row in rows if row["answer"] != "retry"]
+        done |= await _settle_keys(run, left, settled)
+        for row in settled:
+            del left[row["asked"]]
+        if not left:
+            return done
+    raise StorageConflict(f"enqueue of {len(left)} tasks: the tasks that hold their keys keep ending; try again")
+
+
+async def _settle_keys(run: _Run, tasks: dict[str, NewTask], rows: Sequence[dict[str, Any]]) -> dict[str, Enqueued]:
+    """What each row came to, as its on_conflict wants it. Raises Conflict."""
+    done = {}
+    for row in rows:
+        task = tasks[row["asked"]]
+        replaces = task.on_conflict is OnConflict.REPLACE and row["answer"] not in (Answer.CREATED, "gone")
+        done[task.uid] = await _replace(run, task, row) if replaces else key_answer(task, row)
+    return done
+
+
+async def _replace(run: _Run, task: NewTask, row: dict[str, Any]) -> Enqueued:
+    rows = await run("tasks/replace", rows=[row_of(task) | {"uid": row["uid"]}])
+    if not rows:
+        raise Conflict(
+            f"key {task.key!r}: task {row['id']!r} was claimed, waits for others, or has another type; "
+            "only what was never claimed can be replaced"
+        )
+    return Enqueued(rows[0]["uid"], rows[0]["id"], Answer.REPLACED, Status(rows[0]["status"]))
+
+
+async def _write_edged(run: _Run, tasks: list[NewTask]) -> dict[str, Enqueued]:
+    own = {task.uid for task in tasks}
+    row = (
+        await run(
+            "tasks/enqueue_with_edges",
+            rows=[row_of(task) for task in tasks],
+            parents=sorted({uid for task in tasks for uid in parents_of(task)} - own),
+            best_effort=sorted(BEST_EFFORT),
+            shard=shard(),
+        )
+    )[0]
+    refuse(row)
+    statuses = {uid: Status(status) for uid, status, _ in row["tasks"]}
+    return {task.uid: created(task, statuses.get(task.uid)) for task in tasks}
+
+
 async def _enqueue_in(tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
     """Enqueue in a transaction of the user's: edges are made after its commit. Raises Conflict, NotFound."""
-    done = dict[str, Enqueued]()
+    done = _nobody()
     for batch in batches(tasks):
         done |= await _enqueue_batch_in(tx, [renamed(task, done) for task in batch])
     return done
 
 
 async def _enqueue_batch_in(tx: Transaction, batch: list[NewTask]) -> dict[str, Enqueued]:
-    rows = await tx.named("tasks/find_existing", rows=[sought(task) for task in batch])
-    done = recognise(batch, rows)
+    done = recognise(batch, await tx.named("tasks/find_existing", rows=[sought(task) for task in batch]))
     tx.owe((task.space, task.gate) for task in batch if task.gate)
-    left = [renamed(task, done) for task in batch if task.uid not in done]
-    lasting = {task.uid: task for task in left if task.unique is not Unique.LIVE}
-    if lasting:
-        rows = await tx.named("tasks/enqueue_unique", rows=[row_of(task) for task in lasting.values()])
+    kinds = Kinds.of([renamed(task, done) for task in batch if task.uid not in done])
+    if kinds.lasting:
+        rows = await tx.named("tasks/enqueue_unique", rows=[row_of(task) for task in kinds.lasting])
+        lasting = {task.uid: task for task in kinds.lasting}
         done |= {row["asked"]: key_answer(lasting[row["asked"]], row) for row in rows}
-        left = [task for task in left if task.uid not in lasting]
-    plain = [task for task in left if not needs_edges(task)]
-    if plain:
-        done |= made(plain, await tx.named("tasks/enqueue", rows=[row_of(task) for task in plain]))
-    edged = [
-        row_of(task) | {"after": [f"{uid} {rule.value}" for uid, rule in edges_of(task).items()]}
-        for task in sorted(left, key=lambda task: task.uid)
-        if needs_edges(task)
-    ]
-    if edged:
-        missing = (await tx.named("tasks/enqueue_unsettled", rows=edged))[0]["missing"]
-        own = {task.uid for task in batch}
-        if gone := [uid for uid in missing if uid not in own]:
-            raise NotFound(f"cannot enqueue: it waits for tasks that do not exist: {', '.join(gone)}")
-    return {task.uid: created(task) for task in left} | done
+    if free := [*kinds.plain, *kinds.keyed]:
+        done |= made(free, await tx.named("tasks/enqueue", rows=[row_of(task) for task in free]))
+    if kinds.edged:
+        edged = [renamed(task, done) for task in kinds.edged]
+        rows = [row_of(task) | {"after": text_of_edges(task)} for task in edged]
+        refuse((await tx.named("tasks/enqueue_unsettled", rows=rows, best_effort=sorted(BEST_EFFORT)))[0])
+        done |= {task.uid: created(task) for task in edged}
+    return done
