@@ -212,6 +212,7 @@ class EventStore(Protocol):
     """What happened to tasks."""
 
     async def read(self, space: str, places: Mapping[str, tuple[int, str]], n: int) -> dict[str, Any]: ...
+    async def oldest_open(self) -> int: ...
 
 
 class Store(Protocol):

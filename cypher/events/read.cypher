@@ -1,12 +1,14 @@
-// What happened to the tasks of a space: enqueued, started, ended, each from a place on, in order of time and uid.
-// params: space, enqueued {at, uid}, started {at, uid}, ended {at, uid} (epoch ms and uid of the last one known), n
-// returns: now, enqueued [maps], started [maps], ended [maps]: uid, id, type, status, lane, schedule, at; each the next n
+// What happened to the tasks of a space: enqueued, started, ended, and runs that were not the last, each from a place on, in order
+// of time and name.
+// params: space, enqueued {at, name}, started {at, name}, ended {at, name}, runs {at, name} (epoch ms and name of the last one known), n
+// returns: now; enqueued, started, ended, runs [maps {at, name, uid, id, type, lane, schedule}; ended has status, runs has outcome
+//   and began]: each the next n
 // mode: write (a follower may answer late)
 CALL () {
   MATCH (t:Task) WHERE t.enqueued_at >= $enqueued.at AND t.space = $space
-    AND (t.enqueued_at > $enqueued.at OR t.uid > $enqueued.uid)
+    AND (t.enqueued_at > $enqueued.at OR t.uid > $enqueued.name)
   WITH t ORDER BY t.enqueued_at, t.uid LIMIT $n
-  RETURN collect(t {.uid, .id, .type, .status, .lane, .schedule, at: t.enqueued_at}) AS enqueued
+  RETURN collect(t {.uid, .id, .type, .lane, .schedule, at: t.enqueued_at, name: t.uid}) AS enqueued
 }
 CALL (enqueued) {
   CALL () {
@@ -14,14 +16,22 @@ CALL (enqueued) {
     UNION
     MATCH (t:Task) WHERE t.finished_at >= $started.at RETURN t
   }
-  WITH t WHERE t.space = $space AND (t.started_at > $started.at OR t.started_at = $started.at AND t.uid > $started.uid)
+  WITH t WHERE t.space = $space AND (t.started_at > $started.at OR t.started_at = $started.at AND t.uid > $started.name)
   WITH t ORDER BY t.started_at, t.uid LIMIT $n
-  RETURN collect(t {.uid, .id, .type, .status, .lane, .schedule, at: t.started_at}) AS started
+  RETURN collect(t {.uid, .id, .type, .lane, .schedule, at: t.started_at, name: t.uid}) AS started
 }
 CALL (started) {
   MATCH (t:Task) WHERE t.finished_at >= $ended.at AND t.space = $space
-    AND (t.finished_at > $ended.at OR t.uid > $ended.uid)
+    AND (t.finished_at > $ended.at OR t.uid > $ended.name)
   WITH t ORDER BY t.finished_at, t.uid LIMIT $n
-  RETURN collect(t {.uid, .id, .type, .status, .lane, .schedule, at: t.finished_at}) AS ended
+  RETURN collect(t {.uid, .id, .type, .status, .lane, .schedule, at: t.finished_at, name: t.uid}) AS ended
 }
-RETURN timestamp() AS now, enqueued, started, ended
+CALL (ended) {
+  MATCH (a:Attempt) WHERE a.ended_at >= $runs.at
+  MATCH (t:Task)-[:ATTEMPT]->(a) WHERE t.space = $space
+  WITH t, a, t.uid + '/' + toString(a.number) AS name
+  WHERE a.ended_at > $runs.at OR name > $runs.name
+  WITH t, a, name ORDER BY a.ended_at, name LIMIT $n
+  RETURN collect(t {.uid, .id, .type, .lane, .schedule, at: a.ended_at, name: name, outcome: a.outcome, began: a.started_at}) AS runs
+}
+RETURN timestamp() AS now, enqueued, started, ended, runs

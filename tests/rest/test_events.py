@@ -13,7 +13,7 @@ import pytest
 
 from kgsched import Kgsched
 from kgsched.core.task import AckOutcome
-from kgsched.operations.events import MOST
+from kgsched.operations import events as operation
 from kgsched.operations.new_task import EnqueueRequest
 from kgsched.surfaces.rest.routes import events
 from tests.rest.running import problem, serving, token_for
@@ -46,7 +46,7 @@ class Reader:
         else:
             raise EOFError("the stream ended")
         if "data" in fields:
-            self.events.append({**json.loads(fields["data"]), "event": fields["event"], "event_id": fields["id"]})
+            self.events.append({**json.loads(fields["data"]), "event": fields["event"], "mark": fields["id"]})
 
 
 @asynccontextmanager
@@ -71,7 +71,7 @@ async def test_what_happens_is_told_and_can_be_taken_up_again(app: Kgsched, worl
             await reader.until("task.failed", "one")
         await app.enqueue("read", id="two")
         await app.cancel("two")
-        async with following(server.url, **{"Last-Event-ID": started["event_id"]}) as reader:
+        async with following(server.url, **{"Last-Event-ID": started["mark"]}) as reader:
             await reader.until("task.cancelled", "two")
             told = {(one["event"], one["id"]) for one in reader.events}
     assert {("task.failed", "one"), ("task.enqueued", "two"), ("task.cancelled", "two")} <= told
@@ -107,14 +107,14 @@ async def test_an_id_that_no_event_has_is_refused(web: httpx.AsyncClient) -> Non
 
 async def test_a_flood_is_told_whole_and_what_comes_after_it_too(app: Kgsched, world: World) -> None:
     """More events than a page holds, all at one instant."""
-    flood = 2 * MOST + 100
+    flood = 2 * operation.MOST + 100
     with serving(app) as server:
         async with following(server.url) as reader:
             await world.enqueue(*(new_task("read") for _ in range(flood)))
             await app.enqueue("read", id="after")
             await reader.until("task.enqueued", "after")
         told = [one["event_id"] for one in reader.events]
-        async with following(server.url, **{"Last-Event-ID": told[0]}) as reader:
+        async with following(server.url, **{"Last-Event-ID": reader.events[0]["mark"]}) as reader:
             await reader.until("task.enqueued", "after")
     assert len(told) == len(set(told)) == flood + 1
     assert len(reader.events) >= flood
@@ -142,3 +142,47 @@ async def test_streams_are_counted_before_they_are_read(app: Kgsched) -> None:
             assert statuses == [200] * events.MOST_OF_ONE + [429] * 3
         async with following(server.url):
             pass
+
+
+async def test_what_is_committed_long_after_its_instant_is_told_live_and_to_who_comes_back(
+    app: Kgsched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look behind the newest instant goes back as far as the oldest open transaction, not a number of seconds."""
+    monkeypatch.setattr(operation, "LATE_MS", 200)
+    with serving(app) as server:
+        async with following(server.url) as live:
+            async with app.transaction() as tx:
+                await app.enqueue("read", id="late", tx=tx)
+                await asyncio.sleep(1)
+                await app.enqueue("read", id="early")
+                early = await live.until("task.enqueued", "early")
+                await asyncio.sleep(2)
+            await live.until("task.enqueued", "late")
+        async with following(server.url, **{"Last-Event-ID": early["mark"]}) as back:
+            await back.until("task.enqueued", "late")
+
+
+async def test_every_start_and_end_is_told_however_short_it_was(app: Kgsched, world: World) -> None:
+    with serving(app) as server:
+        async with following(server.url) as reader:
+            one = await world.enqueue_one("read", max_attempts=9)
+            for outcome in ("retry", "snooze", "release"):
+                await world.finish(await world.claim_one(RULES), outcome)
+            await world.crash(await world.claim_one(RULES))
+            await world.finish(await world.claim_one(RULES), AckOutcome.FAILED)
+            await app.retry(one.uid)
+            await world.finish(await world.claim_one(RULES), AckOutcome.COMPLETED)
+            await reader.until("task.completed", one.uid)
+    told = [event["event"].removeprefix("task.") for event in reader.events]
+    assert told.count("started") == 6
+    assert [kind for kind in told if kind != "started"] == [
+        *("enqueued", "retrying", "snoozed", "released", "reaped", "failed", "retried", "completed")
+    ]
+    assert len({event["event_id"] for event in reader.events}) == len(told)
+
+
+async def test_an_id_from_the_future_does_not_silence_the_stream(app: Kgsched) -> None:
+    with serving(app) as server:
+        async with following(server.url, **{"Last-Event-ID": "253402300799999-x-enqueued"}) as reader:
+            await app.enqueue("read", id="one")
+            await reader.until("task.enqueued", "one")

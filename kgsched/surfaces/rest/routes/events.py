@@ -51,7 +51,9 @@ async def follow_events(
         str | None, Header(alias="Last-Event-ID", max_length=200, description="Where an earlier stream broke off.")
     ] = None,
 ) -> Any:
-    """task.enqueued, task.started, and task.completed, failed, cancelled, dead_letter. At least once each, by id."""
+    """task.enqueued and task.started; how a run ended: task.completed, failed, dead_letter, cancelled, or, to be
+    run again, task.retrying, snoozed, released, reaped; task.retried by a person. Each is told at least once:
+    `event_id` in the data names it. With the id of the last one in Last-Event-ID the stream goes on there."""
     desk.caller.need(Scope.READ_TASK)
     streams: Streams = request.app.state.streams
     mark = streams.open(desk.caller.token or desk.caller.name)
@@ -127,5 +129,5 @@ async def _stream(
 
 
 def _text(event: Record) -> str:
-    data = json.dumps({"at": event["at"], **event["task"]}, ensure_ascii=False)
-    return f"id: {event['id']}\nevent: {event['event']}\ndata: {data}\n\n"
+    data = json.dumps({"event_id": event["id"], "at": event["at"], **event["task"]}, ensure_ascii=False)
+    return f"id: {event['mark']}\nevent: {event['event']}\ndata: {data}\n\n"
