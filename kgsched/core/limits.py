@@ -8,6 +8,7 @@ import re
 from kgsched.errors import InvalidValue
 
 MAX_NAME = 128
+MAX_TRANSACTION_S = 86_400
 MAX_KEY = 512
 MAX_JSON_BYTES = 1024 * 1024
 MAX_BATCH_ROWS = 500
@@ -31,6 +32,16 @@ def check_slug(kind: str, value: str) -> str:
     if not isinstance(value, str) or not SPACE.fullmatch(value):
         raise InvalidValue(f"{kind} {value!r} must be 1 to 64 of a-z, 0-9, '_' and '-'")
     return value
+
+
+def check_transaction_time(seconds: float) -> float:
+    """Raises InvalidValue for what no transaction may last."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not number or not 0 < seconds <= MAX_TRANSACTION_S:
+        raise InvalidValue(
+            f"the timeout of a transaction must be seconds above 0, at most {MAX_TRANSACTION_S}, not {seconds!r}"
+        )
+    return seconds
 
 
 def to_json(kind: str, value: object, limit: int = MAX_JSON_BYTES, *, sort: bool = True) -> str:

@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from kgsched.errors import InvalidValue
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = -62_135_596_800_000  # the year 1
 _MILLISECOND = timedelta(milliseconds=1)
 _DURATION = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)(ms|s|m|h|d|w)")
 _HOUR_24 = re.compile(r"[T ]24")
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+MAX_DURATION = 100 * 365 * 86_400_000  # what is due then can still be written down
 MAX_INSTANT = (datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 
@@ -26,10 +28,10 @@ def to_datetime(millis: int) -> datetime:
 
 
 def show_instant(millis: int | None) -> str | None:
-    """ISO 8601 in UTC with milliseconds, `2026-11-30T21:19:00.000Z`; None stays None."""
+    """ISO 8601 in UTC with milliseconds, `2026-11-30T21:19:00.000Z`; None stays None, what no year holds is cut."""
     if millis is None:
         return None
-    return to_datetime(millis).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return to_datetime(max(_FIRST, min(millis, MAX_INSTANT))).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_instant(text: str) -> tuple[int, bool]:
@@ -62,8 +64,8 @@ def parse_duration(value: str | int | float) -> int:
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise InvalidValue(f"{value!r} is not a duration like 30s, 15m, 1h30m or 2d")
     millis = round(sum(float(number) * _UNITS[unit] for number, unit in parts))
-    if millis > MAX_INSTANT:
-        raise InvalidValue(f"duration {value!r} is too long")
+    if millis > MAX_DURATION:
+        raise InvalidValue(f"duration {value!r} is longer than 100 years")
     return millis
 
 

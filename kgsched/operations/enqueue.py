@@ -35,6 +35,8 @@ class Enqueuer:
         Raises InvalidValue or UnknownName (nothing was written), NotFound for a task waited for that does not exist,
         Conflict for an id or key that belongs to another task or a task in a best-effort lane that is waited for.
         """
+        if tx is not None and not hasattr(tx, "named"):
+            raise InvalidValue(f"tx must be what `async with app.transaction() as tx` gives, not {tx!r}")
         around = await self._surroundings(requests, space or self._settings.space)
         known = await self._uids(requests, around.space, trust_uids=tx is not None)
         tasks: list[NewTask] = []
@@ -113,8 +115,8 @@ def _limits(row: Mapping[str, Any]) -> Limits | None:
 
 
 def _after(request: EnqueueRequest) -> Sequence[str]:
-    if isinstance(request.after, str):
-        raise InvalidValue(f"after must be a list of ids, not the text {request.after!r}")
+    if not isinstance(request.after, (list, tuple, set, frozenset)):
+        raise InvalidValue(f"after must be a list of ids, not {request.after!r}")
     if len(request.after) > MAX_AFTER:
         raise InvalidValue(f"after names {len(request.after)} tasks; the limit is {MAX_AFTER}")
     return [check_text("id in after", one) for one in request.after]

@@ -76,7 +76,8 @@ def build(
         raise UnknownName("task type", request.type, around.lanes, remedy)
     eta, notes = _eta(request)
     unique, unique_ms = _unique(request)
-    after = tuple(Dependency(uids[one], _on_failure(request.on_failure)) for one in dict.fromkeys(request.after))
+    rule = _on_failure(request.on_failure)
+    after = tuple(Dependency(uids[one], rule) for one in dict.fromkeys(request.after))
     parents = [one.uid for one in after] + ([request.spawned_by] if request.spawned_by else [])
     task = NewTask(
         uid=new_uid(parents),
@@ -100,6 +101,8 @@ def build(
         after=after,
         spawned_by=request.spawned_by,
     )
+    if request.gate is not None and task.gate != request.gate:
+        notes += (f"type {request.type} has limits of its own; they apply per key, at gate {task.gate}",)
     return task, notes
 
 
@@ -180,11 +183,12 @@ def _id(value: str) -> str:
 
 def _gate(value: str | None, type_: str, limits: Limits | None) -> str | None:
     """The task's gate: its type's, per key if one is given, where the type has limits; else the key's own."""
-    if value is not None and value.startswith(RESERVED_GATES):
-        raise InvalidValue(f"concurrency key {value!r}: keys that begin with s: or t: belong to schedules and types")
+    key = _text("concurrency key", value)
+    if key is not None and key.startswith(RESERVED_GATES):
+        raise InvalidValue(f"concurrency key {key!r}: keys that begin with s: or t: belong to schedules and types")
     if limits is not None:
-        return check_text("concurrency key", f"t:{type_}" if value is None else f"t:{type_}:{value}", MAX_KEY)
-    return _text("concurrency key", value)
+        return check_text("concurrency key", f"t:{type_}" if key is None else f"t:{type_}:{key}", MAX_KEY)
+    return key
 
 
 def _text(kind: str, value: str | None, limit: int = 128) -> str | None:

@@ -14,6 +14,7 @@ from kgsched.core.priority import parse_priority, parse_weight
 from kgsched.core.states import TERMINAL
 from kgsched.core.task import Enqueued
 from kgsched.core.task_filter import TaskFilter
+from kgsched.core.times import parse_duration
 from kgsched.errors import InvalidValue, UnknownName
 from kgsched.operations import cursor
 from kgsched.operations.enqueue import Enqueuer
@@ -129,8 +130,9 @@ class TaskOperations:
     ) -> Waited:
         """Wait until all are over or `timeout` seconds have passed; `seen` is told each change of status.
 
-        Raises NotFound, also when a task is purged meanwhile.
+        Raises NotFound, also when a task is purged meanwhile, InvalidValue for a timeout that is none.
         """
+        timeout = None if timeout is None else parse_duration(timeout) / 1000
         uids = [row["uid"] for row in await resolve(self._store.reads, self._space, ids)]
         until = None if timeout is None else time.monotonic() + timeout
         last: dict[str, Any] = {}

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import structlog
 
 from kgsched.core.backoff import Backoff
-from kgsched.core.limits import to_json
+from kgsched.core.limits import check_transaction_time, to_json
 from kgsched.core.outcome import Completed, decide
 from kgsched.core.task import Ack, AckAnswer, AckReport, Claim, Verdict
 from kgsched.errors import Conflict, LeaseConflict, StoreError
@@ -38,6 +38,7 @@ class Finisher:
     @asynccontextmanager
     async def transaction(self, result: object, timeout: float) -> AsyncIterator[Transaction]:
         """See TaskContext.finishing."""
+        check_transaction_time(timeout)
         if self.report is not None or self._open:
             raise Conflict(f"task {self._claim.id} is being finished already; finishing() can be used once a run")
         self._open = True

@@ -14,7 +14,7 @@ import structlog
 from kgsched.config import Settings
 from kgsched.core.backoff import Backoff
 from kgsched.core.binding import parse_payload
-from kgsched.core.outcome import Outcome, Released, decide
+from kgsched.core.outcome import Failed, Outcome, Released, decide
 from kgsched.core.task import Ack, AckReport, Claim, Verdict
 from kgsched.registry import Registry, TaskType
 from kgsched.runtime.acks import Outbox, Receipt
@@ -159,6 +159,9 @@ class Runner:
         finisher = run.context.finisher
         if finisher is not None and finisher.report is not None:
             self._around.leases.drop(claim)
+            if isinstance(outcome, Failed):
+                said = f"{outcome.error.kind}: {outcome.error.message}"
+                log.warning("error_after_finishing", task=claim.id, type=claim.type, error=said)
             self._finished_by_itself(claim, finisher.report)
         elif outcome is None:
             self.counts["lost"] += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -22,9 +21,9 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
+from kgsched.core.limits import check_transaction_time
 from kgsched.errors import (
     Conflict,
-    InvalidValue,
     KgschedError,
     ServerTooOld,
     StorageConflict,
@@ -195,12 +194,11 @@ class Client:
 
         Raises StorageConnectionError when the answer to the commit is lost, InvalidValue for a timeout that is none.
         """
-        if not 0 < timeout < math.inf:
-            raise InvalidValue(f"the timeout of a transaction must be above 0 s, not {timeout!r}")
+        limit = check_transaction_time(timeout)
         session = self._driver.session(database=self.database, default_access_mode=WRITE_ACCESS)
         try:
             async with session:
-                inner = await session.begin_transaction(timeout=timeout)
+                inner = await session.begin_transaction(timeout=limit)
                 async with inner:
                     yield OpenTransaction(inner, self._prefix)
                     if not inner.closed():

@@ -45,7 +45,7 @@ def recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict[
     for row in rows:
         task = tasks[row["asked"]]
         own = row["uid"] == task.uid
-        if not own and row["by"] == "key" and task.on_conflict is OnConflict.REFUSE:
+        if not own and row["by"] == "key" and task.on_conflict is OnConflict.REFUSE and row["id"] != task.id:
             raise Conflict(f"key {task.key!r} is taken by task {row['id']!r}")
         if not own and (row["type"] != task.type or row["payload"] != task.payload):
             raise conflict(row["by"], task, row["id"])
@@ -59,7 +59,7 @@ def key_answer(task: NewTask, row: Mapping[str, Any]) -> Enqueued:
     """What a row of enqueue_keyed or enqueue_unique says, unless it is to replace. Raises Conflict."""
     if row["answer"] == Answer.CREATED:
         return Enqueued(row["uid"], row["id"], Answer.CREATED, Status(row["status"]))
-    if task.on_conflict is OnConflict.REFUSE or row["answer"] == "gone":
+    if (task.on_conflict is OnConflict.REFUSE and row["id"] != task.id) or row["answer"] == "gone":
         raise Conflict(f"key {task.key!r} is taken by task {row['id'] or '(purged)'!r}")
     if row["answer"] == "conflict":
         raise conflict("key", task, row["id"])

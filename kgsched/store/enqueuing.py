@@ -87,76 +87,83 @@ class Enqueuing:
     async def _write(self, kinds: Kinds) -> dict[str, Enqueued]:
         """All rows or none: one statement where one does it, else a transaction."""
         if kinds.one_statement:
-            return await _write(self._client.run, kinds)
-        return await self._client.atomically("enqueue", lambda tx: _write(tx.named, kinds))
+            done, freed = await _Writer(self._client.run).write(kinds)
+        else:
+            done, freed = await self._client.atomically("enqueue", lambda tx: _Writer(tx.named).write(kinds))
+        await self._gates.admit(freed)
+        return done
 
     async def _existing(self, batch: list[NewTask]) -> dict[str, Enqueued]:
         rows = await self._client.run("tasks/find_existing", rows=[sought(task) for task in batch])
         return recognise(batch, rows)
 
 
-async def _write(run: _Run, kinds: Kinds) -> dict[str, Enqueued]:
-    """In the order of locks: keys by name, then tasks."""
-    done = _nobody()
-    if kinds.lasting:
-        rows = await run("tasks/enqueue_unique", rows=[row_of(task) for task in kinds.lasting])
-        done |= await _settle_keys(run, {task.uid: task for task in kinds.lasting}, rows)
-    if kinds.keyed:
-        done |= await _write_keyed(run, kinds.keyed)
-    if kinds.plain:
-        done |= made(kinds.plain, await run("tasks/enqueue", rows=[row_of(task) for task in kinds.plain]))
-    if kinds.edged:
-        done |= await _write_edged(run, [renamed(task, done) for task in kinds.edged])
-    return done
+class _Writer:
+    """Writes the rows of one transaction, in the order of locks: keys by name, then tasks."""
 
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        self._freed: list[Sequence[str]] = []
 
-async def _write_keyed(run: _Run, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
-    left, done = {task.uid: task for task in tasks}, _nobody()
-    for _ in range(_TRIES):
-        rows = await run("tasks/enqueue_keyed", rows=[row_of(task) for task in left.values()])
-        settled = [row for row in rows if row["answer"] != "retry"]
-        done |= await _settle_keys(run, left, settled)
-        for row in settled:
-            del left[row["asked"]]
-        if not left:
-            return done
-    raise StorageConflict(f"enqueue of {len(left)} tasks: the tasks that hold their keys keep ending; try again")
+    async def write(self, kinds: Kinds) -> tuple[dict[str, Enqueued], list[Sequence[str]]]:
+        """Who stands for each task, and the gates [space, key] where replacing made room. Raises Conflict, NotFound."""
+        done = _nobody()
+        if kinds.lasting:
+            rows = await self._run("tasks/enqueue_unique", rows=[row_of(task) for task in kinds.lasting])
+            done |= await self._settle_keys({task.uid: task for task in kinds.lasting}, rows)
+        if kinds.keyed:
+            done |= await self._write_keyed(kinds.keyed)
+        if kinds.plain:
+            rows = await self._run("tasks/enqueue", rows=[row_of(task) for task in kinds.plain])
+            done |= made(kinds.plain, rows)
+        if kinds.edged:
+            done |= await self._write_edged([renamed(task, done) for task in kinds.edged])
+        return done, self._freed
 
+    async def _write_keyed(self, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
+        left, done = {task.uid: task for task in tasks}, _nobody()
+        for _ in range(_TRIES):
+            rows = await self._run("tasks/enqueue_keyed", rows=[row_of(task) for task in left.values()])
+            settled = [row for row in rows if row["answer"] != "retry"]
+            done |= await self._settle_keys(left, settled)
+            for row in settled:
+                del left[row["asked"]]
+            if not left:
+                return done
+        raise StorageConflict(f"enqueue of {len(left)} tasks: the tasks that hold their keys keep ending; try again")
 
-async def _settle_keys(run: _Run, tasks: dict[str, NewTask], rows: Sequence[dict[str, Any]]) -> dict[str, Enqueued]:
-    """What each row came to, as its on_conflict wants it. Raises Conflict."""
-    done = {}
-    for row in rows:
-        task = tasks[row["asked"]]
-        replaces = task.on_conflict is OnConflict.REPLACE and row["answer"] not in (Answer.CREATED, "gone")
-        done[task.uid] = await _replace(run, task, row) if replaces else key_answer(task, row)
-    return done
+    async def _settle_keys(self, tasks: dict[str, NewTask], rows: Sequence[dict[str, Any]]) -> dict[str, Enqueued]:
+        """What each row came to, as its on_conflict wants it. Raises Conflict."""
+        done = {}
+        for row in rows:
+            task = tasks[row["asked"]]
+            replaces = task.on_conflict is OnConflict.REPLACE and row["answer"] not in (Answer.CREATED, "gone")
+            done[task.uid] = await self._replace(task, row) if replaces else key_answer(task, row)
+        return done
 
+    async def _replace(self, task: NewTask, row: dict[str, Any]) -> Enqueued:
+        rows = await self._run("tasks/replace", rows=[row_of(task) | {"uid": row["uid"]}])
+        if not rows:
+            raise Conflict(
+                f"key {task.key!r}: task {row['id']!r} was claimed, waits for others, or has another type; "
+                "only what was never claimed can be replaced"
+            )
+        if rows[0]["freed"]:
+            self._freed.append(rows[0]["freed"])
+        return Enqueued(rows[0]["uid"], rows[0]["id"], Answer.REPLACED, Status(rows[0]["status"]))
 
-async def _replace(run: _Run, task: NewTask, row: dict[str, Any]) -> Enqueued:
-    rows = await run("tasks/replace", rows=[row_of(task) | {"uid": row["uid"]}])
-    if not rows:
-        raise Conflict(
-            f"key {task.key!r}: task {row['id']!r} was claimed, waits for others, or has another type; "
-            "only what was never claimed can be replaced"
-        )
-    return Enqueued(rows[0]["uid"], rows[0]["id"], Answer.REPLACED, Status(rows[0]["status"]))
-
-
-async def _write_edged(run: _Run, tasks: list[NewTask]) -> dict[str, Enqueued]:
-    own = {task.uid for task in tasks}
-    row = (
-        await run(
+    async def _write_edged(self, tasks: list[NewTask]) -> dict[str, Enqueued]:
+        own = {task.uid for task in tasks}
+        rows = await self._run(
             "tasks/enqueue_with_edges",
             rows=[row_of(task) for task in tasks],
             parents=sorted({uid for task in tasks for uid in parents_of(task)} - own),
             best_effort=sorted(BEST_EFFORT),
             shard=shard(),
         )
-    )[0]
-    refuse(row)
-    statuses = {uid: Status(status) for uid, status, _ in row["tasks"]}
-    return {task.uid: created(task, statuses.get(task.uid)) for task in tasks}
+        refuse(rows[0])
+        statuses = {uid: Status(status) for uid, status, _ in rows[0]["tasks"]}
+        return {task.uid: created(task, statuses.get(task.uid)) for task in tasks}
 
 
 async def _enqueue_in(tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:

@@ -14,6 +14,7 @@ from kgsched.surfaces.rest.app import HttpApp
 from kgsched.surfaces.rest.repeats import key_of
 from tests.rest.running import client, problem, token_for
 from tests.store.worlds import World
+from tests.surfaces.rules import RULES
 
 KEY = {"Idempotency-Key": "a key"}
 
@@ -44,6 +45,28 @@ async def test_a_key_whose_first_request_was_cut_off_makes_no_second_task(web: h
     await world.cypher("MATCH (a:Answer) SET a.status = NULL, a.taken_until = 0, a.holder = 'gone'")
     again = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
     assert (again.status_code, again.json()["uid"]) == (200, first.json()["uid"])
+
+
+@pytest.mark.parametrize("extra", [{}, {"on_conflict": "refuse"}, {"unique_for": "1h"}])
+@pytest.mark.parametrize("path", ["/v1/tasks", "/graph/tasks"])
+async def test_a_task_with_a_key_whose_answer_was_lost_is_found_though_it_is_over(
+    web: httpx.AsyncClient, world: World, path: str, extra: dict[str, str]
+) -> None:
+    body = {"type": "read", "key": "k", **extra} | ({"action": "enqueue"} if path == "/graph/tasks" else {})
+    first = (await web.post(path, json=body, headers=KEY)).json()
+    for _ in range(2):
+        await world.cypher("MATCH (a:Answer) DELETE a")
+        again = await web.post(path, json=body, headers=KEY)
+        assert again.json()["uid"] == first["uid"], again.text
+        for claim in await world.claim(1, {"read": RULES["read"]}):
+            await world.finish(claim)
+    assert len(await world.cypher("MATCH (t:Task) RETURN t")) == 1
+
+
+async def test_graph_tools_give_the_first_answer_again_too(web: httpx.AsyncClient, world: World) -> None:
+    body = {"action": "enqueue", "type": "read"}
+    first, again = [await web.post("/graph/tasks", json=body, headers=KEY) for _ in range(2)]
+    assert (again.json(), again.headers["idempotency-replayed"]) == (first.json(), "true")
 
 
 async def test_a_key_under_way_is_told(web: httpx.AsyncClient, app: Kgsched) -> None:

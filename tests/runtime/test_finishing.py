@@ -6,6 +6,7 @@ import asyncio
 import threading
 
 import pytest
+import structlog
 
 from kgsched.core.task import Gate, Limits
 from kgsched.errors import KgschedError
@@ -132,6 +133,43 @@ async def test_a_block_whose_run_was_ended_meanwhile_says_so(bench: Bench) -> No
         await until(lambda: heard and worker.running == 0)
     assert heard[0] != "went on"
     assert await bench.world.count(MADE) == 0
+
+
+@pytest.mark.parametrize("timeout", [0, -1000.0, float("nan"), float("inf"), "soon", 10**13])
+async def test_a_time_that_is_none_is_refused_before_the_lease_is_touched(bench: Bench, timeout: float) -> None:
+    leases: list[int] = []
+
+    async def make(ctx: TaskContext) -> None:
+        try:
+            async with ctx.finishing(timeout=timeout):
+                pass
+        finally:
+            rows = await ctx.graph.query("MATCH (t:Task {uid: $uid}) RETURN t.lease_expires_at AS at", uid=ctx.uid)
+            leases.append(rows[0]["at"])
+
+    bench.on("make", make)
+    task = await bench.enqueue("make")
+    before = await bench.world.now()
+    async with bench.worker():
+        (done,) = await bench.ended(task)
+    assert (done["status"], leases[0] > before) == ("failed", True)
+    assert "timeout of a transaction" in done["last_error"]
+
+
+async def test_an_error_after_the_block_is_logged_and_changes_nothing(bench: Bench) -> None:
+    async def make(ctx: TaskContext) -> None:
+        async with ctx.finishing(result=1):
+            pass
+        raise ValueError("after the end")
+
+    bench.on("make", make)
+    task = await bench.enqueue("make")
+    with structlog.testing.capture_logs() as logs:
+        async with bench.worker() as worker:
+            (done,) = await bench.ended(task)
+            await until(lambda: worker.running == 0)
+    assert (done["status"], done["result"]) == ("completed", "1")
+    assert [one["error"] for one in logs if one["event"] == "error_after_finishing"] == ["ValueError: after the end"]
 
 
 async def test_a_gate_is_passed_on_with_the_commit(bench: Bench) -> None:

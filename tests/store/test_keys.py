@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kgsched.core.states import Status
-from kgsched.core.task import Answer, Enqueued, OnConflict, Unique
+from kgsched.core.task import Answer, Enqueued, Gate, Limits, OnConflict, Unique
 from kgsched.errors import Conflict
 from tests.store.worlds import World, new_task
 
@@ -76,6 +76,20 @@ async def test_what_never_ran_can_be_replaced(world: World, eta: int | None) -> 
     assert await world.broken() == []
     (claim,) = await world.claim()
     assert (await world.store.tasks.read_payloads([claim]))[first.uid] == '{"a":2}'
+
+
+async def test_replacing_moves_it_to_the_gate_that_is_named_and_passes_its_place_on(world: World) -> None:
+    await world.store.gates.open([Gate("default", key, Limits(1)) for key in ("old", "new")])
+    first = await world.enqueue_one(key="k", gate="old")
+    waits = await world.enqueue_one(gate="old")
+    (answer,) = await world.enqueue(new_task(key="k", gate="new", payload="[1]", on_conflict=OnConflict.REPLACE))
+    assert answer.answer is Answer.REPLACED
+    assert [(await world.task(one)).get("gate_held") for one in (first, waits)] == ["new", "old"]
+    await world.enqueue(new_task(key="k", gate="new", on_conflict=OnConflict.REPLACE, eta=EVER))
+    assert await world.statuses(first, waits) == ["scheduled", "pending"]
+    await world.enqueue(new_task(key="k", on_conflict=OnConflict.REPLACE))
+    assert (await world.task(first))["ready"] is not None
+    assert await world.broken() == []
 
 
 async def test_what_was_claimed_or_waits_for_others_is_not_replaced(world: World) -> None:

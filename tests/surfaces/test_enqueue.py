@@ -54,6 +54,10 @@ BAD: list[tuple[dict[str, Any], type[KgschedError], str]] = [
     ({"max_attempts": 1001}, InvalidValue, "max_attempts 1001"),
     ({"after": ["nobody"]}, NotFound, "'nobody'"),
     ({"after": "nobody"}, InvalidValue, "must be a list"),
+    ({"after": 3}, InvalidValue, "must be a list"),
+    ({"on_failure": "x"}, UnknownName, "on_failure rule"),
+    ({"gate": 3}, InvalidValue, "concurrency key must be text"),
+    ({"delay": "253402300799s"}, InvalidValue, "longer than 100 years"),
     ({"after": [""]}, InvalidValue, "id in after"),
     ({"after": [str(n) for n in range(1001)]}, InvalidValue, "limit is 1000"),
 ]

@@ -32,7 +32,7 @@ def key_of(caller: Caller, text: str) -> str:
 
 
 class Repeats:
-    """Answers under `/v1/` that something came of are kept for a day; what was refused is asked anew."""
+    """Answers under `/v1/` and `/graph/` that something came of are kept for a day; what was refused is asked anew."""
 
     def __init__(self, app: ASGIApp, answers: Callable[[], AnswerStore]) -> None:
         self._app, self._answers = app, answers
@@ -40,7 +40,7 @@ class Repeats:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
         text = headers.get(HEADER)
-        if text is None or scope["method"] not in _CHANGING or not scope["path"].startswith("/v1/"):
+        if text is None or scope["method"] not in _CHANGING or not scope["path"].startswith(("/v1/", "/graph/")):
             await self._app(scope, receive, send)
             return
         if not 1 <= len(text) <= MAX_KEY or not text.isascii() or not text.isprintable():

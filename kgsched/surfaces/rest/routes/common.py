@@ -8,7 +8,9 @@ from fastapi import Depends, Header, Path, Request
 
 from kgsched.core.access import Scope
 from kgsched.surfaces.doors.action import Action, Desk
+from kgsched.surfaces.doors.arguments import NewTask
 from kgsched.surfaces.rest.problems import documented
+from kgsched.surfaces.rest.repeats import key_of
 
 
 def desk_of(request: Request) -> Desk:
@@ -49,3 +51,10 @@ def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
         "responses": documented(*statuses),
         "openapi_extra": {"security": [{"token": [scope.value]}]},
     }
+
+
+def named(desk: Desk, task: NewTask, repeat: str | None, place: int = 0) -> NewTask:
+    """With a key of the client's, a task without an id is named by it: what was lost on the way is found again."""
+    if repeat is None or task.id is not None:
+        return task
+    return task.model_copy(update={"id": f"idem:{key_of(desk.caller, repeat)[:32]}:{place}"})

@@ -8,9 +8,10 @@ from typing import Any
 from fastapi import APIRouter, Body
 
 from kgsched.surfaces.doors.action import Tool
+from kgsched.surfaces.doors.arguments import NewTask
 from kgsched.surfaces.doors.tools import GRAPH_PREFIX, TOOLS
 from kgsched.surfaces.rest.problems import documented
-from kgsched.surfaces.rest.routes.common import AtDesk
+from kgsched.surfaces.rest.routes.common import AtDesk, RepeatKey, named
 
 router = APIRouter(tags=["graph"])
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
@@ -22,14 +23,15 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
 
 
 def _endpoint(tool: Tool) -> Callable[..., Awaitable[dict[str, Any]]]:
-    async def call(desk: AtDesk, given: Any) -> dict[str, Any]:
-        return await tool(desk, given)
+    async def call(desk: AtDesk, given: Any, repeat: RepeatKey = None) -> dict[str, Any]:
+        return await tool(desk, named(desk, given, repeat) if isinstance(given, NewTask) else given)
 
     examples = {
         str(place): {"summary": str(one.get("action", "query")), "value": one}
         for place, one in enumerate(EXAMPLES[tool.name])
     }
-    call.__annotations__ = {"desk": AtDesk, "given": _body(tool, examples), "return": dict[str, Any]}
+    body = _body(tool, examples)
+    call.__annotations__ = {"desk": AtDesk, "given": body, "repeat": RepeatKey, "return": dict[str, Any]}
     call.__name__ = tool.name
     return call
 

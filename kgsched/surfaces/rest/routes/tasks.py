@@ -12,8 +12,7 @@ from kgsched.surfaces.doors import answers, arguments
 from kgsched.surfaces.doors import tasks as actions
 from kgsched.surfaces.doors.action import Action
 from kgsched.surfaces.doors.fields import Arguments, Name, Priority, StatusName, Weight
-from kgsched.surfaces.rest.repeats import key_of
-from kgsched.surfaces.rest.routes.common import AtDesk, RepeatKey, TaskId, about
+from kgsched.surfaces.rest.routes.common import AtDesk, RepeatKey, TaskId, about, named
 
 router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
 
@@ -51,7 +50,7 @@ async def list_tasks(desk: AtDesk, chosen: Annotated[Filter, Query()]) -> Any:
 @router.post("", status_code=201, **about(actions.ENQUEUE, 404, 409, summary="Enqueue a task"))
 async def enqueue_task(desk: AtDesk, task: arguments.NewTask, response: Response, repeat: RepeatKey = None) -> Any:
     """201 for a new task, 200 for one that was there already."""
-    answer = await actions.ENQUEUE(desk, _named(desk, task, repeat))
+    answer = await actions.ENQUEUE(desk, named(desk, task, repeat))
     if getattr(answer, "answer", "") != "created":
         response.status_code = 200
     return answer
@@ -60,7 +59,7 @@ async def enqueue_task(desk: AtDesk, task: arguments.NewTask, response: Response
 @router.post("/batch", status_code=201, **about(actions.ENQUEUE_MANY, 404, 409, summary="Enqueue up to 500 tasks"))
 async def enqueue_tasks(desk: AtDesk, batch: arguments.NewTasks, repeat: RepeatKey = None) -> Any:
     """With an Idempotency-Key, those without an id get one that is made of it: a second try makes no second task."""
-    named = [_named(desk, task, repeat, place) for place, task in enumerate(batch.tasks)]
+    named = [named(desk, task, repeat, place) for place, task in enumerate(batch.tasks)]
     return await actions.ENQUEUE_MANY(desk, arguments.NewTasks(tasks=named))
 
 
@@ -98,10 +97,3 @@ def _one(answer: object) -> answers.ChangedTask:
         kind = NotFound if changed.answer == "gone" else Conflict
         raise kind(f"task {changed.id!r}: {changed.refused}")
     return changed
-
-
-def _named(desk: AtDesk, task: arguments.NewTask, repeat: str | None, place: int = 0) -> arguments.NewTask:
-    """With a key of the client's, a task without an id is named by it."""
-    if repeat is None or task.id is not None or task.key is not None:
-        return task
-    return task.model_copy(update={"id": f"idem:{key_of(desk.caller, repeat)[:32]}:{place}"})
