@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from kgsched.core.query_growth import LOOP, arguments, check_growth
 from kgsched.core.query_text import QUOTED, blank, strings
 from kgsched.errors import SecurityError
 
@@ -47,13 +48,9 @@ _FORBIDDEN = (
     (re.compile(r"\bPERIODIC\s+COMMIT\b", re.IGNORECASE), "PERIODIC COMMIT"),
     (re.compile(r"(?<![\w.:$])USE\b(?!\s*[:=,)\]}]|\s*$)", re.IGNORECASE), "USE"),
     (re.compile(r"(?<![\w.:$])TERMINATE\b", re.IGNORECASE), "TERMINATE"),
-    (re.compile(r"(?<![\w.:$])REDUCE\s*\(", re.IGNORECASE), "reduce()"),
+    (re.compile(r"(?<![\w.:$])(?:ALL)?REDUCE\s*\(", re.IGNORECASE), "reduce()"),
 )
 _RANGE = re.compile(r"(?<![\w.:$])RANGE\s*\(", re.IGNORECASE)
-_ITERATES = re.compile(
-    r"(?P<open>\[\s*\w+\s+IN\b|(?<![\w.:$])(?:ALL|ANY|NONE|SINGLE)\s*\(\s*\w+\s+IN\b)|(?P<other>[(\[{])|(?P<close>[)\]}])",
-    re.IGNORECASE,
-)
 _LOGIC = re.compile(r"(?<![\w.:$])(?:AND|OR|NOT)\b", re.IGNORECASE)
 _XOR = re.compile(r"(?<![\w.:$])XOR\b", re.IGNORECASE)
 _MATCHES = re.compile(r"=~\s*(?:(?P<text>'')|\$(?P<param>\w+))?(?P<more>\s*(?:\+|\|\||[.\[]))?")
@@ -102,6 +99,7 @@ def check_text(text: str, params: Mapping[str, Any] | None = None) -> str:
     _check_loops(plain, params or {})
     _check_logic(plain)
     _check_patterns(text, plain, params or {})
+    check_growth(text, plain, params or {})
     return text
 
 
@@ -161,10 +159,10 @@ def _check_loops(plain: str, params: Mapping[str, Any]) -> None:
     """What runs over lists inside an expression cannot be interrupted by the server: it must be short."""
     ranges = list(_RANGE.finditer(plain))
     for match in ranges:
-        for part in _arguments(plain, match.end()):
-            _check_limit(part, params)
+        for part, _ in arguments(plain, match.end()):
+            _check_limit(part.strip(), params)
     depth, deepest, stack = 0, 0, list[bool]()
-    for match in _ITERATES.finditer(plain):
+    for match in LOOP.finditer(plain):
         if match["close"]:
             depth -= bool(stack and stack.pop())
         else:
@@ -208,22 +206,6 @@ def _check_limit(part: str, params: Mapping[str, Any]) -> None:
             _refuse(f"range({part}): the parameter must be a whole number up to {MAX_RANGE}")
     elif abs(int(value)) > MAX_RANGE:
         _refuse(f"range() up to {value}; the limit is {MAX_RANGE}")
-
-
-def _arguments(plain: str, start: int) -> Iterator[str]:
-    """The arguments of a call whose bracket opened just before `start`."""
-    depth, begin = 0, start
-    for place in range(start, len(plain)):
-        char = plain[place]
-        if char in "([{":
-            depth += 1
-        elif char in ")]}" and depth:
-            depth -= 1
-        elif char in "),]}" and not depth:
-            yield plain[begin:place].strip()
-            begin = place + 1
-            if char != ",":
-                return
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

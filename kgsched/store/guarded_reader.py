@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ FETCH = 5
 MAX_PARAMS = 64 * 1024
 APP = "kgsched graph_query"
 _TAG = {"app": APP}
+_PLACE = re.compile(r"line (\d+), column (\d+) \(offset: \d+\)")
 _BEYOND = "(a value that Python cannot hold, such as a year beyond 9999)"
 
 
@@ -32,7 +34,6 @@ class GuardedReader:
         self._connect = connect
         self._client: Client | None = None
         self._one = asyncio.Lock()
-        self._stopped_one = False
 
     async def run(
         self, text: str, params: Mapping[str, Any], *, rows: int, size: int, seconds: float = SECONDS
@@ -60,7 +61,6 @@ class GuardedReader:
                 if not _timed_out(error):
                     raise _explained(error) from error
                 cut = "time"
-            self._stopped_one = cut == "time"
         if cut == "time" and not found:
             raise BudgetExceeded(
                 f"the query took longer than {seconds:g} s and was stopped; narrow it, or use an index"
@@ -81,7 +81,7 @@ class GuardedReader:
         async with self._client.raw_session(read=True, fetch_size=FETCH) as session:
             tx = await session.begin_transaction(timeout=seconds, metadata=_TAG)
             async with tx:  # never committed
-                summary = await (await tx.run(f"EXPLAIN {statement}", dict(params))).consume()
+                summary = await (await tx.run(f"EXPLAIN\n{statement}", dict(params))).consume()
                 check_plan(summary.query_type, summary.plan)
                 result = await tx.run(statement, dict(params))
                 columns.extend(result.keys())
@@ -97,12 +97,9 @@ class GuardedReader:
         return None
 
     async def _after_the_last(self, client: Client) -> None:
-        """What was stopped may still burn a processor: nothing new beside it."""
-        if not self._stopped_one:
-            return
+        """What was stopped, by whatever process, may still burn a processor: nothing new beside it."""
         for _ in range(STOPPING_LOOKS):
             if not (await client.run("cluster/guarded_queries", app=APP))[0]["stopping"]:
-                self._stopped_one = False
                 return
             await asyncio.sleep(0.2)
         raise BudgetExceeded("an earlier query took too long, and the server is still stopping it; try again later")
@@ -142,10 +139,16 @@ def _timed_out(error: Exception) -> bool:
     return "TimedOut" in code or "Terminated" in code
 
 
+def _as_written(place: re.Match[str]) -> str:
+    """EXPLAIN stands on a line of its own before the query."""
+    return f"line {max(1, int(place[1]) - 1)}, column {place[2]}"
+
+
 def _explained(error: Exception) -> Exception:
     code = getattr(error, "code", None) or ""
     if "Statement" in code:
-        return InvalidValue(f"the query is not usable: {getattr(error, 'message', error)}")
+        told = _PLACE.sub(_as_written, str(getattr(error, "message", error)))
+        return InvalidValue(f"the query is not usable: {told}")
     if "MemoryPool" in code or "OutOfMemory" in code:
         return BudgetExceeded("the query needs more memory than the server gives it; narrow it")
     return translate(error, "graph-query")

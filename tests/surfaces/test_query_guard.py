@@ -67,6 +67,12 @@ GOOD: list[str] = [
     "MATCH (n:`Straße`) RETURN count(n)",
     "MATCH (t:Task) RETURN t.id AS id UNION MATCH (s:Schedule) RETURN s.name AS id",
     "MATCH (t:Task) RETURN t ORDER BY t.uid DESC SKIP 1 LIMIT 1",
+    "MATCH (t:Task) RETURN [x IN labels(t) WHERE x IN ['Task', 'Paper'] | x + '!'] AS x",
+    "MATCH (t:Task) RETURN any(x IN labels(t) WHERE NOT x IN ['Task'] AND t.status IN ['failed']) AS x",
+    "MATCH (t:Task) RETURN replace(replace(t.id, '-', ''), ':', ' / ') AS x",
+    "MATCH (t:Task) RETURN t.id + ' (' + t.type + ', ' + t.status + '): ' + toString(t.attempts + 1) AS x",
+    "MATCH (t:Task) RETURN sum(t.attempts) + sum(t.claims) + count(*) AS x",
+    "MATCH (t:Task)((:Task)-[:DEPENDS_ON]->(:Task))+(p:Task) RETURN count(p) AS x",
 ]
 
 HOSTILE: list[str] = [
@@ -142,6 +148,19 @@ HOSTILE: list[str] = [
     "RETURN [a IN [1] | [b IN [1] | [c IN [1] | c]]] AS x",
     "WITH [1, 2] AS l RETURN [x IN l WHERE any(y IN l WHERE y > x)] AS x",
     "RETURN [x IN [1] | [y IN [2] | x + y]] AS x",
+    "WITH [x IN range(0,1000000) | x] AS a, [y IN range(1,1000000) | y] AS b RETURN size([x IN a WHERE x IN b]) AS n",
+    "WITH [1] AS a, [2] AS b RETURN [x IN a WHERE x IN (b + [-x])] AS n",
+    "WITH [1] AS a, [2] AS b RETURN [x IN a WHERE NOT x IN b[0..1]] AS n",
+    "WITH [1] AS a RETURN any(x IN a WHERE x IN [1] + a) AS n",
+    "MATCH (t:Task) RETURN [x IN [t.id] | x IN keys(t)] AS n",
+    "WITH [1, 2, 3, 4] AS a " + "WITH a + a AS a " * 34 + "RETURN 7 IN a AS n",
+    "WITH 'ab' AS a " + "WITH a || a AS a " * 34 + "RETURN size(a) AS n",
+    "WITH 'ab' AS a, 1 AS b RETURN " + "+".join(["a"] * 12) + " AS n",
+    "RETURN replace('aaaa', 'a', '" + "b" * 300 + "') AS n",
+    "RETURN replace(replace('aaaa', 'a', '" + "b" * 20 + "'), 'b', '" + "c" * 20 + "') AS n",
+    "MATCH (t:Task) RETURN replace(t.id, 'a', t.payload) AS n",
+    "RETURN replace('a', 'a', 'b' + 'c') AS n",
+    "RETURN allReduce(s = 0, i IN [1] | s + i, s < 9) AS x",
     "RETURN 'xxx' =~ 'x*x*x*y' AS x",
     "RETURN 'xxx' =~ 'x+x+y' AS x",
     "RETURN 'xxx' =~ '(x|x)*y' AS x",
@@ -319,6 +338,25 @@ async def test_guarded_queries_run_one_at_a_time(world: World) -> None:
     text = "UNWIND range(1, 1000000) AS x RETURN count(x) AS n"
     answers = await asyncio.gather(*(world.store.guarded.run(text, {}, rows=1, size=1000) for _ in range(3)))
     assert [one.rows for one in answers] == [({"n": 1_000_000},)] * 3
+
+
+def test_a_list_in_a_parameter_may_be_looked_into_while_it_is_short() -> None:
+    text = "MATCH (t:Task) RETURN [x IN labels(t) WHERE x IN $known] AS x"
+    assert check_text(text, {"known": ["a"] * 1000})
+    for known in (["a"] * 1001, "a", None):
+        with pytest.raises(SecurityError, match="IN inside a loop"):
+            check_text(text, {"known": known})
+    assert check_text("RETURN replace('a', 'a', $text) AS x", {"text": "b" * 256})
+    with pytest.raises(SecurityError, match="256 times"):
+        check_text("RETURN replace('a', 'a', $text) AS x", {"text": "b" * 257})
+
+
+async def test_a_mistake_is_told_where_the_caller_wrote_it(operations: Operations) -> None:
+    for text, place in (("RETURN nosuch", "line 1, column 8"), ("MATCH (t)\nRETURN t, nosuch", "line 2, column 11")):
+        with pytest.raises(InvalidValue) as caught:
+            await operations.query(text)
+        assert place in str(caught.value)
+        assert "EXPLAIN" not in str(caught.value)
 
 
 async def test_a_mistake_in_the_query_is_the_callers(operations: Operations) -> None:
