@@ -102,5 +102,5 @@ def parse_scopes(texts: Iterable[str], space: str) -> frozenset[Scope]:
         raise InvalidValue(f"name at least one scope of {', '.join(sorted(known))}")
     beyond = sorted(scopes & CLUSTER_WIDE)
     if beyond and space != ALL_SPACES:
-        raise InvalidValue(f"{', '.join(beyond)} reach beyond one space; they are only given with --space '*'")
+        raise InvalidValue(f"{', '.join(beyond)} need all spaces: they reach beyond one; give them with --space '*'")
     return scopes

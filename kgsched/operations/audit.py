@@ -9,10 +9,10 @@ from typing import Any, TypeVar, cast
 import structlog
 
 from kgsched.config import Settings
-from kgsched.core.access import Caller
+from kgsched.core.access import Caller, Door
 from kgsched.core.printable import printable
 from kgsched.core.times import show_instant
-from kgsched.errors import InvalidValue, KgschedError, StoreError
+from kgsched.errors import InvalidValue, KgschedError, StoreError, UnknownName
 from kgsched.operations import cursor
 from kgsched.operations.filters import read_filter
 from kgsched.operations.records import Record
@@ -80,6 +80,8 @@ class AuditLog:
         """Entries of all spaces, newest first, and the next page's cursor; `chosen` as in AuditStore.list_entries."""
         if not 1 <= limit <= MAX_PAGE:
             raise InvalidValue(f"limit {limit} is not between 1 and {MAX_PAGE}")
+        if (door := chosen.get("door")) is not None and door not in set(Door):
+            raise UnknownName("door", door, [one.value for one in Door])
         before = cursor.decode(after) if after else "~"
         now = (await self._store.cluster.pulse()).now if since else None
         moment = read_filter(since=since, now=now)[0].since
@@ -150,5 +152,9 @@ def _names(names: Sequence[str]) -> str:
 
 def _detail(args: Sequence[Any], keywords: Mapping[str, Any]) -> str:
     words = [str(one) for one in args[1:] if isinstance(one, (str, int, float))]
-    words += [f"{name}={keywords[name]}" for name in _SHOWN if keywords.get(name) is not None]
+    words += [f"{name}={_word(keywords[name])}" for name in _SHOWN if keywords.get(name) is not None]
     return " ".join(words)
+
+
+def _word(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple, set, frozenset)) else str(value)

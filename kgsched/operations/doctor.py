@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from kgsched.core.states import LIVE
+from kgsched.core.states import LIVE, Status
 from kgsched.operations.cluster import ClusterOperations
 from kgsched.operations.records import Record
 from kgsched.ports import Store
 
+WAITING = LIVE - {Status.RUNNING}
 STALE_LOOP = 180.0
 SKEW = 5.0
 
@@ -111,7 +112,7 @@ def check_types(cells: Iterable[Mapping[str, Any]], workers: Sequence[Record]) -
     handled = {type_ for worker in workers for type_ in worker["types"]}
     left: dict[str, int] = {}
     for cell in cells:
-        if cell["status"] in LIVE and cell["type"] not in handled:
+        if cell["status"] in WAITING and cell["type"] not in handled:
             left[cell["type"]] = left.get(cell["type"], 0) + cell["n"]
     if not left:
         return [Finding("types", Level.OK, f"{len(handled)} handled; every waiting task has a handler")]
@@ -119,7 +120,7 @@ def check_types(cells: Iterable[Mapping[str, Any]], workers: Sequence[Record]) -
         Finding(
             "types",
             Level.WARN,
-            f"{count} tasks of type {name!r} wait, and no worker handles it",
+            f"type {name!r} has {count} that wait, and no worker handles it",
             "start a worker with `kgsched worker --import <module>`, or cancel them: "
             f"`kgsched tasks cancel --type {name}`",
         )

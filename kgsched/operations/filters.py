@@ -30,7 +30,7 @@ def read_filter(
         raise UnknownName("lane", lane, LANES)
     moment, notes = _since(since, now)
     chosen = TaskFilter(
-        statuses=tuple(_status(one) for one in statuses) or None,
+        statuses=tuple(_status(one) for text in statuses for one in text.split(",")) or None,
         types=tuple(check_text("task type", one) for one in types) or None,
         schedule=None if schedule is None else check_text("schedule", schedule),
         source=None if source is None else check_text("source", source, MAX_KEY),

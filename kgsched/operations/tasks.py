@@ -210,7 +210,7 @@ class TaskOperations:
             row["uid"],
             "retried",
             status,
-            detail=f"{others} tasks that were cancelled because of it came back" if others else None,
+            detail=f"came back with it: {others} that ended because of it" if others else None,
         )
 
 

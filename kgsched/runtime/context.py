@@ -41,7 +41,11 @@ class Surroundings:
 
 
 class TaskContext:
-    """One run of one task. Its coroutines belong to the handlers' event loop; a plain function uses `ctx.sync`."""
+    """One run of one task. Its coroutines belong to the handlers' event loop; a plain function uses `ctx.sync`.
+
+    payload: what was enqueued. log: call it with a line and values, `ctx.log("read", rows=3)`; the last 100 lines of
+    a run are kept. cancelled: true as soon as the run is to stop, for handlers that look by themselves.
+    """
 
     def __init__(self, claim: Claim, payload: Any, around: Surroundings) -> None:
         self._claim = claim

@@ -1,4 +1,4 @@
-"""README's example does what README says."""
+"""The examples of README and of the documents do what is said of them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.commands import ROOT, Commands
 
 EXAMPLE = re.compile(r"<!-- example -->\n```python\n(.*?)```", re.S)
-PRINTS = re.compile(r"it prints `([^`]+)`")
+PRINTS = re.compile(r"[Ii]t prints `([^`]+)`")
 
 
 def readme() -> str:
     return (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_prints_what_the_readme_says(commands: Commands, tmp_path: Path) -> None:
-    code = EXAMPLE.search(readme())
-    prints = PRINTS.search(readme())
+@pytest.mark.parametrize("page", ["README.md", "docs/handlers.md"])
+def test_an_example_prints_what_is_said_of_it(commands: Commands, tmp_path: Path, page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    code, prints = EXAMPLE.search(text), PRINTS.search(text)
     assert code is not None
     assert prints is not None
     script = tmp_path / "example.py"

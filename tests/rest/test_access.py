@@ -257,7 +257,7 @@ async def test_a_token_of_all_spaces_chooses_one(http: HttpApp, app: Kgsched) ->
 
 @pytest.mark.parametrize("scope", sorted(CLUSTER_WIDE))
 async def test_what_reaches_beyond_a_space_is_only_given_for_all(app: Kgsched, scope: str) -> None:
-    with pytest.raises(InvalidValue, match="reach beyond one space"):
+    with pytest.raises(InvalidValue, match="need all spaces"):
         await token_for(app, scope, space="ours")
 
 

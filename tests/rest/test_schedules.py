@@ -71,6 +71,8 @@ async def test_a_schedule_is_changed_only_as_it_was_read(web: httpx.AsyncClient)
     assert changed.headers["etag"] != tag
     problem(await web.patch("/v1/schedules/hourly", json={"enabled": True}, headers={"If-Match": tag}), 412)
     problem(await web.patch("/v1/schedules/hourly", json={"enabled": True}, headers={"If-Match": "nonsense"}), 422)
+    for other in ('"99"', 'W/"v1"', '""'):
+        problem(await web.patch("/v1/schedules/hourly", json={"enabled": True}, headers={"If-Match": other}), 412)
     again = await web.patch("/v1/schedules/hourly", json={"priority": 0, "interval": "2h"}, headers={"If-Match": "*"})
     assert (again.json()["schedule"]["trigger"], again.json()["schedule"]["prio_bucket"]) == ("every 2h", 0)
 
@@ -89,6 +91,14 @@ async def test_a_condition_is_part_of_the_request_and_the_tag_part_of_the_answer
     again = await web.patch(path, json=wanted, headers=key | {"If-Match": tag})
     assert (again.status_code, again.headers["etag"]) == (200, first.headers["etag"])
     problem(await web.patch(path, json=wanted, headers=key | {"If-Match": first.headers["etag"]}), 422)
+
+
+async def test_a_mistake_is_pointed_at_where_it_was_sent(web: httpx.AsyncClient) -> None:
+    for action, missing in (("set_interval", "name"), ("show", "name")):
+        found = problem(await web.post("/graph/schedules", json={"action": action}), 422)
+        assert f"/body/{missing}" in [one["pointer"] for one in found["errors"]]
+    odd = problem(await web.post("/graph/schedules", json={"action": "show", "name": "hourly", "show": 1}), 422)
+    assert [one["pointer"] for one in odd["errors"]] == ["/body/show"]
 
 
 async def test_run_now_is_accepted_not_done(web: httpx.AsyncClient) -> None:

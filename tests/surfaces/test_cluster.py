@@ -158,7 +158,7 @@ async def test_the_doctor_finds_types_without_a_handler(operations: Operations, 
     )
     findings = [one for one in await operations.doctor.examine() if one.check == "types"]
     assert [(one.level, one.found) for one in findings] == [
-        (Level.WARN, "2 tasks of type 'ask' wait, and no worker handles it")
+        (Level.WARN, "type 'ask' has 2 that wait, and no worker handles it")
     ]
 
 

@@ -169,7 +169,7 @@ async def test_retry_brings_back_what_was_cancelled_because_of_it(operations: Op
     await world.finish(await world.claim_one(RULES), AckOutcome.FAILED)
     answer = (await operations.tasks.retry(["root"], "ada"))[0]
     assert (answer.answer, answer.status, answer.refused) == ("retried", "pending", None)
-    assert answer.detail == "1 tasks that were cancelled because of it came back"
+    assert answer.detail == "came back with it: 1 that ended because of it"
     assert (await operations.tasks.show("child"))["status"] == "blocked"
     assert await broken(world.store) == []
 

@@ -27,7 +27,7 @@ def test_scopes_are_read_from_words_and_lists() -> None:
 
 @pytest.mark.parametrize("scope", sorted(CLUSTER_WIDE))
 def test_what_reaches_beyond_a_space_needs_all_of_them(scope: Scope) -> None:
-    with pytest.raises(InvalidValue, match="reach beyond"):
+    with pytest.raises(InvalidValue, match="need all spaces"):
         parse_scopes([scope], "a")
     assert parse_scopes([scope], "*") == {scope}
 

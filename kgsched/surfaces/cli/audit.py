@@ -37,6 +37,6 @@ def audit(
     if as_json:
         print_json({"entries": rows, "next_cursor": more})
         return
-    print_table(COLUMNS, rows, "nothing was changed yet")
+    print_table(COLUMNS, rows, "no entry; what is changed through a door leaves one")
     if more:
         say(f"more: --cursor {more}")

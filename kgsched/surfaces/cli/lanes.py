@@ -38,8 +38,13 @@ COLUMNS = (
 @app.callback()
 def lanes(context: typer.Context, as_json: Json = False) -> None:
     """List the lanes with their rules and live tasks."""
-    if context.invoked_subcommand is not None:
-        return
+    if context.invoked_subcommand is None:
+        list_lanes(as_json)
+
+
+@app.command("list")
+def list_lanes(as_json: Json = False) -> None:
+    """The same."""
 
     async def act(app: Kgsched) -> tuple[list[Record], list[Record], list[Record]]:
         cluster = app.operations.cluster

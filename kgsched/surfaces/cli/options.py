@@ -17,7 +17,7 @@ Ids = Annotated[
 ]
 Statuses = Annotated[
     list[str] | None,
-    typer.Option("--status", "-s", help="Only this state; may be given again.", autocompletion=complete.statuses),
+    typer.Option("--status", "-s", help="Only this state, or several with commas.", autocompletion=complete.statuses),
 ]
 Types = Annotated[
     list[str] | None,

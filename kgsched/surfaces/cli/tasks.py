@@ -217,7 +217,7 @@ def _print_run(run: dict[str, Any]) -> None:
     print_line(f"run {run['number']} on {run['worker']}: {run['outcome']}")
     if len(run["log"] or ()) >= KEPT_LINES:
         print_line(f"  (of the log the last {KEPT_LINES} lines are kept)")
-    for line in run["log"] or ():
+    for line in "\n".join(run["log"] or ()).splitlines():
         print_line(f"  | {line}")
     for line in (run["traceback"] or "").splitlines():
         print_line(f"  {line}")

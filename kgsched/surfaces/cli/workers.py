@@ -8,12 +8,14 @@ from kgsched.surfaces.cli.options import Json
 from kgsched.surfaces.cli.output import print_json, print_table
 from kgsched.surfaces.cli.session import visit
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 
 
 @app.callback()
-def workers() -> None:
+def workers(context: typer.Context) -> None:
     """The workers that are alive."""
+    if context.invoked_subcommand is None:
+        list_workers()
 
 
 @app.command("list")

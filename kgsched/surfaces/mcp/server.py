@@ -13,7 +13,16 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
-from kgsched.errors import KgschedError, NotFound, SecurityError, StoreError, UnknownName, UsageError
+from kgsched.errors import (
+    Forbidden,
+    KgschedError,
+    NotFound,
+    SecurityError,
+    StoreError,
+    Unauthorized,
+    UnknownName,
+    UsageError,
+)
 from kgsched.surfaces.doors.action import Tool
 from kgsched.surfaces.doors.tools import TOOLS
 from kgsched.surfaces.mcp.reception import Reception
@@ -30,7 +39,9 @@ _HINTS: tuple[tuple[type[KgschedError], str], ...] = (
     (UnknownName, "Use one of the names that exist."),
     (UsageError, "Correct the arguments and call again."),
     (NotFound, "list_tasks or graph_schedules list what there is."),
-    (SecurityError, "Do not try to get around this; ask the person for a token with that right, or leave it."),
+    (Unauthorized, "Ask the person for a token that counts."),
+    (Forbidden, "Do not try to get around this; ask the person for a token with that right, or leave it."),
+    (SecurityError, "No token allows this; ask in another way, or leave it."),
     (StoreError, "Nothing may have happened; wait a moment and look before you call again."),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +27,7 @@ from kgsched.surfaces.rest.problems import Problem, of_error, of_mistakes, probl
 from kgsched.surfaces.rest.repeats import Repeats
 from kgsched.surfaces.rest.routes import ROUTERS
 from kgsched.surfaces.rest.routes.events import Streams
+from kgsched.surfaces.rest.routes.graph import CHOICES
 from kgsched.version import __version__
 
 log = structlog.get_logger(__name__)
@@ -153,9 +154,16 @@ async def _kgsched_error(_: Request, error: Exception) -> Response:
     return of_error(error)
 
 
-async def _mistakes(_: Request, error: Exception) -> Response:
+async def _mistakes(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return of_mistakes(error.errors())
+    choices = CHOICES.get(request.url.path, frozenset())
+    told = [{**one, "loc": [*one["loc"][:1], *_inside(one["loc"][1:], choices)]} for one in error.errors()]
+    return of_mistakes(told)
+
+
+def _inside(place: Sequence[object], choices: frozenset[str]) -> Sequence[object]:
+    """A place in the body as it was sent: which action was judged is no part of it."""
+    return place[1:] if place and place[0] in choices else place
 
 
 async def _http_error(_: Request, error: Exception) -> Response:

@@ -42,8 +42,13 @@ def _body(tool: Tool, examples: dict[str, Any]) -> Any:
     return Annotated[tool.body, Body(openapi_examples=examples)]
 
 
+CHOICES: dict[str, frozenset[str]] = {}  # by path: actions, which are named where a mistake lies
+
+
 for _tool in TOOLS:
     if _tool.name.startswith(GRAPH_PREFIX):
+        if _tool.chooses:
+            CHOICES[f"/graph/{_tool.name.removeprefix(GRAPH_PREFIX)}"] = frozenset(_tool.models)
         _scopes = sorted({one.scope.value for one in _tool.actions})
         router.add_api_route(
             f"/graph/{_tool.name.removeprefix(GRAPH_PREFIX)}",

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import Field
 
-from kgsched.errors import InvalidValue
+from kgsched.errors import Stale
 from kgsched.operations.records import Record
 from kgsched.surfaces.doors import answers, arguments
 from kgsched.surfaces.doors import schedules as actions
@@ -19,7 +19,11 @@ router = APIRouter(prefix="/v1/schedules", tags=["schedules"])
 _ETAG = re.compile(r'"v([0-9]{1,15})"')
 IfMatch = Annotated[
     str | None,
-    Header(alias="If-Match", pattern=r'^("v[0-9]{1,15}"|\*)$', description="The ETag that was read: change that only."),
+    Header(
+        alias="If-Match",
+        pattern=r'^(\*|(W/)?"[!#-~]{0,100}")$',
+        description="The ETag that was read: change that only.",
+    ),
 ]
 _TAGGED = {"headers": {"ETag": {"description": "Its version.", "schema": {"type": "string"}}}}
 
@@ -92,5 +96,5 @@ def _version(match: str | None) -> int | None:
         return None
     found = _ETAG.fullmatch(match)
     if found is None:
-        raise InvalidValue(f"If-Match {match[:60]!r} is no ETag of a schedule")
+        raise Stale(f"If-Match {match[:60]!r} is not the ETag of this schedule; read it again")
     return int(found[1])

@@ -59,8 +59,8 @@ async def enqueue_task(desk: AtDesk, task: arguments.NewTask, response: Response
 @router.post("/batch", status_code=201, **about(actions.ENQUEUE_MANY, 404, 409, summary="Enqueue up to 500 tasks"))
 async def enqueue_tasks(desk: AtDesk, batch: arguments.NewTasks, repeat: RepeatKey = None) -> Any:
     """With an Idempotency-Key, those without an id get one that is made of it: a second try makes no second task."""
-    named = [named(desk, task, repeat, place) for place, task in enumerate(batch.tasks)]
-    return await actions.ENQUEUE_MANY(desk, arguments.NewTasks(tasks=named))
+    tasks = [named(desk, task, repeat, place) for place, task in enumerate(batch.tasks)]
+    return await actions.ENQUEUE_MANY(desk, arguments.NewTasks(tasks=tasks))
 
 
 @router.get("/{id:path}/wait", **about(actions.WAIT, 404))
