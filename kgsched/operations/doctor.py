@@ -15,6 +15,7 @@ from kgsched.ports import Store
 
 WAITING = LIVE - {Status.RUNNING}
 STALE_LOOP = 180.0
+SILENT = 35.0
 SKEW = 5.0
 
 
@@ -101,8 +102,22 @@ def check_leader(status: Mapping[str, Any], workers: Sequence[Record]) -> list[F
     )
     if not workers:
         return [leader, Finding("workers", Level.FAIL, "nobody runs tasks", start)]
-    slots = sum(worker["slots"] or 0 for worker in workers)
-    return [leader, Finding("workers", Level.OK, f"{len(workers)} with {slots} slots")]
+    silent = [one for one in workers if one.get("silent_for", 0) > SILENT]
+    slots = sum(one["slots"] or 0 for one in workers if one not in silent)
+    level = Level.OK if slots else Level.FAIL
+    return [
+        leader,
+        Finding("workers", level, f"{len(workers) - len(silent)} with {slots} slots", None if slots else start),
+        *(
+            Finding(
+                "workers",
+                Level.WARN,
+                f"{one['id']} says nothing for {one['silent_for']:.0f} s; it may be dead",
+                "nothing: others get its tasks when their lease and grace are over",
+            )
+            for one in silent
+        ),
+    ]
 
 
 def check_types(cells: Iterable[Mapping[str, Any]], workers: Sequence[Record]) -> list[Finding]:

@@ -177,6 +177,12 @@ LOOP = {"name": "reaper", "worker": "w", "age": 400.0}
         ([check_clock(90, -1)], Level.WARN, "ahead of"),
         ([check_clock(0, 120)], Level.FAIL, "set back by 120 s"),
         (check_leader({"leader": {"worker": "w"}}, [WORKER]), Level.OK, "1 with 4 slots"),
+        (
+            check_leader({"leader": {"worker": "w"}}, [WORKER, WORKER | {"id": "x", "silent_for": 46.0}]),
+            Level.WARN,
+            "x says nothing for 46 s",
+        ),
+        (check_leader({"leader": {"worker": "w"}}, [WORKER | {"silent_for": 46.0}])[:2], Level.FAIL, "0 with 0 slots"),
         (check_leader({"leader": {"worker": "w"}}, []), Level.FAIL, "nobody runs tasks"),
         (check_types([], [WORKER]), Level.OK, "has a handler"),
         (check_loops([LOOP], True), Level.WARN, "400 s ago"),
