@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -19,7 +20,8 @@ from kgsched.ports import Store
 
 LOOK_S = 1.0
 LATE_MS = 5_000  # what an id without a mark goes back, and what is looked over at each look
-LOOKS_TO_ONE_WHOLE = 5
+WHOLE_S = 5.0  # between two looks at all since then; longer where they take long
+WHOLE_SHARE = 0.1
 LONGEST_MS = 600_000  # a transaction that is open for longer is waited for no more
 MOST = 500
 PAGES = 200
@@ -48,14 +50,13 @@ class TaskEvents:
         """
         start = await self._store.events.oldest_open()
         low, sent = await self._before(start) if last_id is None else _behind(last_id, start)
-        recent, looks = low, 0
+        recent, next_whole = low, 0.0
         while True:
-            opened = await self._store.events.oldest_open()
-            whole = looks % LOOKS_TO_ONE_WHOLE == 0 or recent - low < LATE_MS
-            looks += 1
+            opened, began = await self._store.events.oldest_open(), time.monotonic()
+            whole = began >= next_whole or recent - low < LATE_MS
             upto, now, pages = low, recent, 0
-            async for found, horizon, time in self._pages(low if whole else recent - LATE_MS):
-                upto, now, pages = horizon, time, pages + 1
+            async for found, horizon, asked in self._pages(low if whole else recent - LATE_MS):
+                upto, now, pages = horizon, asked, pages + 1
                 fresh = [one for one in found if one["id"] not in sent]
                 sent |= {one["id"]: one.pop("ms") for one in fresh}
                 yield [{**one, "mark": f"{one['id']}+{low}"} for one in fresh]
@@ -64,6 +65,8 @@ class TaskEvents:
             recent = min(now, upto)
             if whole:
                 low = max(low, min(max(opened, now - LONGEST_MS), upto))
+                ended = time.monotonic()
+                next_whole = ended + max(WHOLE_S, (ended - began) / WHOLE_SHARE)
             sent = {id_: ms for id_, ms in sent.items() if ms >= low}
             if pages < PAGES:
                 await asyncio.sleep(LOOK_S)
