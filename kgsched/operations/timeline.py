@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kgsched.core.states import Status
 from kgsched.core.times import show_instant
 from kgsched.operations.records import Record, attempt_record, read_json, task_record
+
+MOST_RUNS = 100  # as tasks/show returns them
 
 
 def full_record(row: Mapping[str, Any]) -> Record:
@@ -35,7 +38,7 @@ def full_record(row: Mapping[str, Any]) -> Record:
 def timeline(task: Mapping[str, Any], attempts: list[Mapping[str, Any]]) -> list[Record]:
     """Events {at, event, detail}, oldest first."""
     events: list[tuple[int, str, str | None]] = [(task.get("enqueued_at") or 0, "enqueued", _wish(task))]
-    ended_runs = set()
+    ended_runs: set[int] = set()
     for one in attempts:
         if one.get("outcome") == "retried":
             events.append((one.get("ended_at") or 0, "retried", f"by {one.get('message') or 'a person'}"))
@@ -43,11 +46,14 @@ def timeline(task: Mapping[str, Any], attempts: list[Mapping[str, Any]]) -> list
         if one.get("outcome") == "refused":
             events.append((one.get("ended_at") or 0, "late finish refused", _late(one)))
             continue
-        ended_runs.add(one.get("number"))
+        ended_runs.add(int(one.get("number") or 0))
         if one.get("started_at"):
             events.append((one["started_at"], "started", f"run {one.get('number')} on {one.get('worker')}"))
         late = "late finish accepted" if one.get("late") else "run ended"
-        events.append((one.get("ended_at") or 0, f"{late}: {one.get('outcome')}", _error(one)))
+        outcome = "reaped" if one.get("outcome") == Status.PENDING else one.get("outcome")
+        events.append((one.get("ended_at") or 0, f"{late}: {outcome}", _error(one)))
+    if len(attempts) >= MOST_RUNS and min(ended_runs, default=1) > 1:
+        events.append((events[0][0], "earlier runs", f"those before run {min(ended_runs)} are not shown"))
     if task.get("started_at") and task.get("claims") not in ended_runs:
         events.append((task["started_at"], "started", f"run {task.get('claims')} on {task.get('worker_id')}"))
     if task.get("cancel_requested_at"):
@@ -70,4 +76,6 @@ def _late(attempt: Mapping[str, Any]) -> str:
 
 def _error(attempt: Mapping[str, Any]) -> str | None:
     parts = [str(attempt[name]) for name in ("kind", "message") if attempt.get(name)]
+    if attempt.get("kind") == "worker_lost":
+        return "lease and grace were over: the worker was lost"
     return ": ".join(dict.fromkeys(parts)) or None

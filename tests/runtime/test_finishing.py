@@ -6,10 +6,11 @@ import asyncio
 import threading
 
 import pytest
-import structlog
+from structlog.testing import CapturingLogger
 
 from kgsched.core.task import Gate, Limits
 from kgsched.errors import KgschedError
+from kgsched.runtime import runner
 from kgsched.runtime.context import TaskContext
 from tests.runtime.bench import Bench, new_task, until
 
@@ -156,7 +157,12 @@ async def test_a_time_that_is_none_is_refused_before_the_lease_is_touched(bench:
     assert "timeout of a transaction" in done["last_error"]
 
 
-async def test_an_error_after_the_block_is_logged_and_changes_nothing(bench: Bench) -> None:
+async def test_an_error_after_the_block_is_logged_and_changes_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = CapturingLogger()
+    monkeypatch.setattr(runner, "log", logged)
+
     async def make(ctx: TaskContext) -> None:
         async with ctx.finishing(result=1):
             pass
@@ -164,12 +170,12 @@ async def test_an_error_after_the_block_is_logged_and_changes_nothing(bench: Ben
 
     bench.on("make", make)
     task = await bench.enqueue("make")
-    with structlog.testing.capture_logs() as logs:
-        async with bench.worker() as worker:
-            (done,) = await bench.ended(task)
-            await until(lambda: worker.running == 0)
+    async with bench.worker() as worker:
+        (done,) = await bench.ended(task)
+        await until(lambda: worker.running == 0)
     assert (done["status"], done["result"]) == ("completed", "1")
-    assert [one["error"] for one in logs if one["event"] == "error_after_finishing"] == ["ValueError: after the end"]
+    said = [call.kwargs["error"] for call in logged.calls if call.args == ("error_after_finishing",)]
+    assert said == ["ValueError: after the end"]
 
 
 async def test_a_gate_is_passed_on_with_the_commit(bench: Bench) -> None:

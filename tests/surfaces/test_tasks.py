@@ -14,6 +14,7 @@ from kgsched.operations.facade import Operations
 from kgsched.operations.filters import read_filter
 from kgsched.operations.new_task import EnqueueRequest
 from kgsched.operations.records import TASK_KEYS
+from kgsched.operations.timeline import timeline
 from tests.store.worlds import World, broken
 from tests.surfaces.rules import RULES
 
@@ -105,6 +106,20 @@ async def test_one_task_tells_all_that_happened_in_order(operations: Operations,
     assert record["timeline"][3]["detail"] == "by ada"
     assert (record["uid"], record["payload"], record["result"]) == (done.uid, {"n": 1}, {"ok": True})
     assert record["attempt_history"][0]["message"] == "it went wrong"
+
+
+async def test_a_lost_run_is_told_as_such(operations: Operations, world: World) -> None:
+    await operations.tasks.enqueue(EnqueueRequest("read", id="lost"))
+    await world.crash(await world.claim_one(RULES))
+    last = (await operations.tasks.show("lost"))["timeline"][-1]
+    assert (last["event"], last["detail"]) == ("run ended: reaped", "lease and grace were over: the worker was lost")
+
+
+def test_runs_that_are_not_shown_are_told() -> None:
+    runs = [{"number": n, "started_at": n, "ended_at": n, "outcome": "snooze"} for n in range(141, 41, -1)]
+    events = timeline({"enqueued_at": 1, "claims": 141, "started_at": 141}, runs)
+    assert (events[1]["event"], events[1]["detail"]) == ("earlier runs", "those before run 42 are not shown")
+    assert len(events) == 2 + 200
 
 
 async def test_an_unknown_id_is_named(operations: Operations) -> None:
