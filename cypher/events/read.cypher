@@ -1,5 +1,5 @@
-// What happened to the tasks of a space: enqueued, started, ended, and runs that were not the last, each from a place on, in order
-// of time and name.
+// What happened to the tasks of a space: enqueued, started, ended, and runs that have an Attempt, each from a place on, in order of time
+// and name.
 // params: space, enqueued {at, name}, started {at, name}, ended {at, name}, runs {at, name} (epoch ms and name of the last one known), n
 // returns: now; enqueued, started, ended, runs [maps {at, name, uid, id, type, lane, schedule}; ended has status, runs has outcome
 //   and began]: each the next n

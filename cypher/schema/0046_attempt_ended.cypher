@@ -1,4 +1,4 @@
-// Runs that were not the last of their task, in order of time.
+// Runs in order of time.
 // params: none
 // returns: nothing
 // mode: schema

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
-from kgsched.core.query_text import strings
-from kgsched.errors import SecurityError
+from kgsched.core.query_text import refuse, strings
 
 MAX_JOINS = 8
 MAX_REPLACED = 256
 MAX_LISTED = 1_000
-LOOP = re.compile(
+_LOOP = re.compile(
     r"(?P<open>\[\s*\w+\s+IN\b|(?<![\w.:$])(?:ALL|ANY|NONE|SINGLE)\s*\(\s*\w+\s+IN\b)|(?P<other>[(\[{])|(?P<close>[)\]}])",
     re.IGNORECASE,
 )
@@ -30,7 +29,7 @@ def check_growth(text: str, plain: str, params: Mapping[str, Any]) -> None:
     """`plain` is `text` with its strings blanked. Raises SecurityError that says which rule refuses it."""
     _check_loops(plain, params)
     if sum(1 for match in _JOIN.finditer(plain) if not match["left"] and not match["right"]) > MAX_JOINS:
-        _refuse(f"more than {MAX_JOINS} + or || between values; lists and texts could grow without end")
+        refuse(f"more than {MAX_JOINS} + or || between values; lists and texts could grow without end")
     _check_replacing(text, plain, params)
 
 
@@ -51,14 +50,17 @@ def arguments(plain: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _check_loops(plain: str, params: Mapping[str, Any]) -> None:
-    open_at: list[int | None] = []
-    for match in LOOP.finditer(plain):
-        if not match["close"]:
-            open_at.append(match.end() if match["open"] else None)
-        elif open_at and (start := open_at.pop()) is not None:
-            _check_body(plain[start : match.start()], params)
-    if sum(one is not None for one in open_at):
-        _refuse("a loop over a list that does not end")
+    opened: list[int | None] = []
+    for match in _LOOP.finditer(plain):
+        if match["close"]:
+            if opened and (start := opened.pop()) is not None:
+                _check_body(plain[start : match.start()], params)
+        elif match["open"] and any(opened):
+            refuse("loops over lists inside of one another; use UNWIND, which can be stopped")
+        else:
+            opened.append(match.end() if match["open"] else None)
+    if any(opened):
+        refuse("a loop over a list that does not end")
 
 
 def _check_body(body: str, params: Mapping[str, Any]) -> None:
@@ -66,7 +68,7 @@ def _check_body(body: str, params: Mapping[str, Any]) -> None:
         short = _SHORT.match(body, match.end())
         value = params.get(short["param"]) if short and short["param"] else []
         if short is None or not isinstance(value, list) or len(value) > MAX_LISTED:
-            _refuse(
+            refuse(
                 f"IN inside a loop over a list with anything but a list of literals or a $parameter of up to "
                 f"{MAX_LISTED} on its right; use UNWIND, which can be stopped"
             )
@@ -82,11 +84,7 @@ def _check_replacing(text: str, plain: str, params: Mapping[str, Any]) -> None:
         if word.strip() == "''":
             value = literals[plain.count("''", 0, begin)]
         if not isinstance(value, str):
-            _refuse("replace() with anything but a string or $parameter as its third argument")
+            refuse("replace() with anything but a string or $parameter as its third argument")
         factor *= max(1, len(value))
         if factor > MAX_REPLACED:
-            _refuse(f"replace() that could make a text more than {MAX_REPLACED} times as long")
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise SecurityError(f"refused: {reason}")
+            refuse(f"replace() that could make a text more than {MAX_REPLACED} times as long")

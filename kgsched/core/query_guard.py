@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
-from kgsched.core.query_growth import LOOP, arguments, check_growth
-from kgsched.core.query_text import QUOTED, blank, strings
-from kgsched.errors import SecurityError
+from kgsched.core.query_growth import arguments, check_growth
+from kgsched.core.query_text import QUOTED, blank, refuse, strings
 
 MAX_TEXT = 20_000
 MAX_RANGE = 1_000_000
@@ -75,28 +74,28 @@ class QueryAnswer:
 def check_text(text: str, params: Mapping[str, Any] | None = None) -> str:
     """The statement to run. Raises SecurityError that says which rule refuses it."""
     if len(text) > MAX_TEXT:
-        _refuse(f"the statement has {len(text)} characters; the limit is {MAX_TEXT}")
+        refuse(f"the statement has {len(text)} characters; the limit is {MAX_TEXT}")
     if "\\u" in text.lower():
-        _refuse(r"a \u escape; write the character itself or pass a parameter")
+        refuse(r"a \u escape; write the character itself or pass a parameter")
     if QUOTED in text:
-        _refuse(f"the character {QUOTED}; pass it in a parameter")
+        refuse(f"the character {QUOTED}; pass it in a parameter")
     plain = blank(text).rstrip()
     if plain.endswith(";"):
         plain = plain[:-1].rstrip()
         text = text.rstrip()
         text = text[:-1] if text.endswith(";") else text
     if ";" in plain:
-        _refuse("more than one statement; send one at a time")
+        refuse("more than one statement; send one at a time")
     if odd := [
         char for char in plain if not (char.isalnum() or char in "\n\r\t" or " " <= char <= "~" or char == QUOTED)
     ]:
-        _refuse(f"the character {odd[0]!a} outside of quotes")
+        refuse(f"the character {odd[0]!a} outside of quotes")
     _check_first(plain)
     for pattern, what in _FORBIDDEN:
         if pattern.search(plain):
-            _refuse(f"{what} is not for reading the graph")
+            refuse(f"{what} is not for reading the graph")
     _check_calls(plain)
-    _check_loops(plain, params or {})
+    _check_ranges(plain, params or {})
     _check_logic(plain)
     _check_patterns(text, plain, params or {})
     check_growth(text, plain, params or {})
@@ -107,30 +106,30 @@ def check_plan(query_type: str | None, plan: Mapping[str, Any] | None) -> None:
     """Judge what the server's EXPLAIN said. Raises SecurityError."""
     if query_type != "r":
         kinds = {"w": "writes", "rw": "reads and writes", "s": "changes the schema"}
-        _refuse(f"the statement {kinds.get(query_type or '', 'is no plain read')}; graph-query only reads")
+        refuse(f"the statement {kinds.get(query_type or '', 'is no plain read')}; graph-query only reads")
     if not plan:
-        _refuse("the server gave no plan for it")
+        refuse("the server gave no plan for it")
     for operator in _operators(plan or {}):
         name = str(operator.get("operatorType", "")).split("@")[0]
         if name.startswith("Show"):
             if name not in _SHOWING:
-                _refuse(f"{name} is not for reading the graph")
+                refuse(f"{name} is not for reading the graph")
         elif name == "ProcedureCall":
             called = str((operator.get("args") or {}).get("Details", "")).split("(")[0]
             _check_procedure(called.replace("`", ""))
         elif _WRITING.match(name):
-            _refuse(f"its plan holds {name}; graph-query only reads")
+            refuse(f"its plan holds {name}; graph-query only reads")
 
 
 def _check_first(plain: str) -> None:
     words = re.findall(r"\w+", plain[:400])
     first = words[0].upper() if words else ""
     if first not in FIRST or not plain.lstrip()[:1].isalpha():
-        _refuse(f"a statement must begin with {', '.join(FIRST[:-1])} or SHOW, not {first or 'nothing'}")
+        refuse(f"a statement must begin with {', '.join(FIRST[:-1])} or SHOW, not {first or 'nothing'}")
     if first == "SHOW":
         rest = [word.upper() for word in words[1:] if word.upper() not in _SHOW_KINDS]
         if not rest or rest[0] not in SHOWN:
-            _refuse("SHOW only shows indexes, constraints, procedures and functions here")
+            refuse("SHOW only shows indexes, constraints, procedures and functions here")
 
 
 def _check_calls(plain: str) -> None:
@@ -143,42 +142,31 @@ def _check_calls(plain: str) -> None:
             continue
         name = re.sub(r"\s+", "", match[1])
         if QUOTED in name:
-            _refuse("a function whose name is in backticks")
+            refuse("a function whose name is in backticks")
         space, dot, _ = name.lower().rpartition(".")
         if dot and space.split(".")[0] not in FUNCTION_SPACES:
-            _refuse(f"the function {name}(); only built-in functions are allowed")
+            refuse(f"the function {name}(); only built-in functions are allowed")
 
 
 def _check_procedure(called: str) -> None:
     name = re.sub(r"\s+", "", called)
     if name.lower() not in PROCEDURES:
-        _refuse(f"the procedure {name!r}; allowed are {', '.join(sorted(PROCEDURES))}")
+        refuse(f"the procedure {name!r}; allowed are {', '.join(sorted(PROCEDURES))}")
 
 
-def _check_loops(plain: str, params: Mapping[str, Any]) -> None:
+def _check_ranges(plain: str, params: Mapping[str, Any]) -> None:
     """What runs over lists inside an expression cannot be interrupted by the server: it must be short."""
-    ranges = list(_RANGE.finditer(plain))
-    for match in ranges:
+    for match in _RANGE.finditer(plain):
         for part, _ in arguments(plain, match.end()):
             _check_limit(part.strip(), params)
-    depth, deepest, stack = 0, 0, list[bool]()
-    for match in LOOP.finditer(plain):
-        if match["close"]:
-            depth -= bool(stack and stack.pop())
-        else:
-            stack.append(bool(match["open"]))
-            depth += stack[-1]
-            deepest = max(deepest, depth)
-    if deepest > 1:
-        _refuse("loops over lists inside of one another; use UNWIND, which can be stopped")
 
 
 def _check_logic(plain: str) -> None:
     """The planner multiplies conditions out, which nothing interrupts."""
     if len(_XOR.findall(plain)) > MAX_XOR:
-        _refuse(f"more than {MAX_XOR} XOR; planning it would not come to an end")
+        refuse(f"more than {MAX_XOR} XOR; planning it would not come to an end")
     if len(_LOGIC.findall(plain)) > MAX_LOGIC:
-        _refuse(f"more than {MAX_LOGIC} of AND, OR and NOT; pass a list and use IN")
+        refuse(f"more than {MAX_LOGIC} of AND, OR and NOT; pass a list and use IN")
 
 
 def _check_patterns(text: str, plain: str, params: Mapping[str, Any]) -> None:
@@ -189,9 +177,9 @@ def _check_patterns(text: str, plain: str, params: Mapping[str, Any]) -> None:
         if match["text"]:
             pattern = literals[plain.count("''", 0, match.start("text"))]
         if not isinstance(pattern, str) or match["more"]:
-            _refuse("=~ with anything but one string or $parameter on its right")
+            refuse("=~ with anything but one string or $parameter on its right")
         elif len(_QUANTIFIER.findall(pattern)) > 1 or _GROUPED.search(pattern):
-            _refuse(
+            refuse(
                 "a regular expression with more than one of * + ? {}, or one behind a bracket; "
                 "use CONTAINS, STARTS WITH or ENDS WITH, with toLower() on both sides"
             )
@@ -199,13 +187,13 @@ def _check_patterns(text: str, plain: str, params: Mapping[str, Any]) -> None:
 
 def _check_limit(part: str, params: Mapping[str, Any]) -> None:
     if not _LIMIT.fullmatch(part):
-        _refuse(f"range({part.strip()[:40]}…): give whole numbers up to {MAX_RANGE}, $parameters, or size() of a list")
+        refuse(f"range({part.strip()[:40]}…): give whole numbers up to {MAX_RANGE}, $parameters, or size() of a list")
     value = params.get(part[1:]) if part.startswith("$") else part
     if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).lstrip("-").isdigit():
         if part.startswith("$"):
-            _refuse(f"range({part}): the parameter must be a whole number up to {MAX_RANGE}")
+            refuse(f"range({part}): the parameter must be a whole number up to {MAX_RANGE}")
     elif abs(int(value)) > MAX_RANGE:
-        _refuse(f"range() up to {value}; the limit is {MAX_RANGE}")
+        refuse(f"range() up to {value}; the limit is {MAX_RANGE}")
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -214,7 +202,3 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         one = left.pop()
         yield one
         left.extend(one.get("children") or ())
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise SecurityError(f"refused: {reason}")

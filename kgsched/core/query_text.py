@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from kgsched.errors import SecurityError
 
 QUOTED = "\u00ac"  # stands for a name in backticks; no statement may hold it outside of quotes
@@ -37,6 +39,11 @@ def strings(text: str) -> list[str]:
     return found
 
 
+def refuse(reason: str) -> NoReturn:
+    """Raises SecurityError that says which rule a statement breaks."""
+    raise SecurityError(f"refused: {reason}")
+
+
 def _start(text: str, place: int) -> str | None:
     two = text[place : place + 2]
     if two in ("//", "/*"):
@@ -59,4 +66,4 @@ def _end(text: str, place: int, start: str) -> int:
             seen += 1
     if start == "//":
         return len(text)
-    raise SecurityError(f"refused: {_NAMES[start]} does not end")
+    refuse(f"{_NAMES[start]} does not end")

@@ -157,27 +157,12 @@ class Client:
         limit = timeout or self._timeout
         query = Query(text, timeout=limit)
         access = READ_ACCESS if one.reads_only else WRITE_ACCESS
-        overtime = 0
-        for attempt in range(QUICK_RETRIES):
-            try:
-                async with (
-                    asyncio.timeout(limit + SILENCE_S),
-                    self._driver.session(database=self.database, default_access_mode=access) as session,
-                ):
-                    result = await session.run(query, one.arguments(params))
-                    return await result.data()
-            except Neo4jError as error:
-                overtime += timed_out(error)
-                again = quick(error) or 0 < overtime <= OVERTIME_RETRIES
-                if not again or attempt == QUICK_RETRIES - 1:
-                    raise translate(error, name) from error
-                await self._pause(error, name, attempt)
-            except TimeoutError as error:
-                silent = f"the database said nothing for {limit + SILENCE_S:g} s"
-                raise StorageConnectionError(f"{name}: {silent}") from error
-            except (DriverError, OSError) as error:
-                raise translate(error, name) from error
-        raise AssertionError("unreachable")
+
+        async def once() -> list[dict[str, Any]]:
+            async with self._driver.session(database=self.database, default_access_mode=access) as session:
+                return await (await session.run(query, one.arguments(params))).data()
+
+        return await self._until_done(name, limit, once)
 
     async def read(self, cypher: str, params: Mapping[str, Any], timeout: float) -> list[dict[str, Any]]:
         """Rows of a user's read statement; writes are refused by the server."""
@@ -207,28 +192,40 @@ class Client:
             raise translate(error, "transaction") from error
 
     async def atomically(self, doing: str, work: Callable[[OpenTransaction], Awaitable[Result]]) -> Result:
-        """Do several statements in one transaction, all of it again after deadlocks and the like.
+        """Do several statements in one transaction, all of it again after what `run` tries again.
 
         Raises StorageConnectionError when the outcome is unknown; what `work` raises rolls all back.
         """
+
+        async def once() -> Result:
+            async with self.transaction(self._timeout) as tx:
+                return await work(tx)
+
+        return await self._until_done(doing, self._timeout, once)
+
+    async def _until_done(self, doing: str, limit: float, once: Callable[[], Awaitable[Result]]) -> Result:
+        overtime = 0
         for attempt in range(QUICK_RETRIES):
             try:
-                async with asyncio.timeout(self._timeout + SILENCE_S), self.transaction(self._timeout) as tx:
-                    return await work(tx)
-            except StorageConflict as error:
-                why = error.__cause__
-                if not isinstance(why, Neo4jError) or not quick(why) or attempt == QUICK_RETRIES - 1:
+                async with asyncio.timeout(limit + SILENCE_S):
+                    return await once()
+            except (Neo4jError, StorageConflict) as error:
+                why = error.__cause__ if isinstance(error, StorageConflict) else error
+                if not isinstance(why, Neo4jError):
                     raise
-                await self._pause(why, doing, attempt)
+                overtime += timed_out(why)
+                again = quick(why) or 0 < overtime <= OVERTIME_RETRIES
+                if not again or attempt == QUICK_RETRIES - 1:
+                    raise translate(why, doing) from why
+                self.quick_retries[f"{(why.code or '?').rsplit('.', maxsplit=1)[-1]} in {doing}"] += 1
+                log.debug("quick retry", statement=doing, code=why.code, attempt=attempt)
+                await asyncio.sleep(random.uniform(0.0, 0.01) * min(attempt + 1, 20))
             except TimeoutError as error:
-                silent = f"the database said nothing for {self._timeout + SILENCE_S:g} s"
+                silent = f"the database said nothing for {limit + SILENCE_S:g} s"
                 raise StorageConnectionError(f"{doing}: {silent}") from error
+            except (DriverError, OSError) as error:
+                raise translate(error, doing) from error
         raise AssertionError("unreachable")
-
-    async def _pause(self, error: Neo4jError, doing: str, attempt: int) -> None:
-        self.quick_retries[f"{(error.code or '?').rsplit('.', maxsplit=1)[-1]} in {doing}"] += 1
-        log.debug("quick retry", statement=doing, code=error.code, attempt=attempt)
-        await asyncio.sleep(random.uniform(0.0, 0.01) * min(attempt + 1, 20))
 
     def raw_session(self, *, read: bool, fetch_size: int = 1000) -> Any:
         """A driver session, for the guarded reader alone."""

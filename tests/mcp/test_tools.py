@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import jsonschema
 import pytest
@@ -37,13 +36,6 @@ NAMES = [
 ]
 READING = {"graph_query", "list_tasks", "get_task", "list_work_items", "lanes"}
 DESTROYING = {"graph_schedules", "graph_tasks", "cancel_task"}
-
-
-@pytest.fixture
-async def agent(app: Kgsched) -> AsyncIterator[Client]:
-    with serving(app) as server:
-        async with Client(f"{server.url}/mcp") as one:
-            yield one
 
 
 def test_the_tools_are_those_and_their_hints_are_honest() -> None:
@@ -157,6 +149,7 @@ async def test_a_token_shows_only_the_tools_that_it_may_use(app: Kgsched) -> Non
             answer = await agent.call_tool("cancel_task", {"ids": ["t"]})
             assert answer.is_error
             assert "write:task" in answer.content[0].text
+            assert "a token with that right" in answer.content[0].text
 
 
 def httpx2_client(token: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
@@ -201,3 +194,11 @@ async def test_many_agents_at_once(app: Kgsched, world: World) -> None:
                 return str(made.structured_content["id"])
 
         assert sorted(await asyncio.gather(*(visit(n) for n in range(5)))) == [f"t{n}" for n in range(5)]
+
+
+async def test_what_no_token_allows_is_not_told_to_need_one(app: Kgsched) -> None:
+    with serving(app) as server:
+        async with Client(f"{server.url}/mcp") as agent:
+            refused = await agent.call_tool("graph_query", {"query": "CREATE (:Evil)"})
+    assert refused.is_error
+    assert "No token allows this" in str(refused.content)

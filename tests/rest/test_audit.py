@@ -10,6 +10,7 @@ from mcp import Client
 
 from kgsched import Kgsched
 from kgsched.core.access import Door
+from kgsched.errors import UnknownName
 from kgsched.localdb import ServerAddress
 from kgsched.operations.audit import AuditLog
 from kgsched.operations.tokens import local_caller
@@ -43,6 +44,14 @@ async def test_changes_are_kept_and_looks_are_not(http: HttpApp, app: Kgsched) -
         ("ada", "rest", "tasks.prioritize", "t", "refused"),
     ]
     assert "do not keep" not in str(await app.store.audit.list_entries(n=100))
+
+
+async def test_a_door_that_there_is_not_is_named(app: Kgsched, commands: Commands) -> None:
+    with pytest.raises(UnknownName, match="no door named 'bogus'"):
+        await app.operations.audit.list_entries(door="bogus")
+    none = commands.run("audit", "--action", "nope")
+    assert (none.code, "nothing was changed" in none.out + none.err) == (0, False)
+    assert "no entry" in none.out + none.err
 
 
 async def test_each_door_is_named(app: Kgsched, world: World, commands: Commands, web: httpx.AsyncClient) -> None:

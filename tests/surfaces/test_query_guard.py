@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from kgsched.operations.facade import Operations
 from kgsched.operations.new_task import EnqueueRequest
 from kgsched.operations.query import answer_record
 from kgsched.store.guarded_reader import APP
+from kgsched.surfaces.cli import words
+from kgsched.surfaces.doors import arguments
+from kgsched.surfaces.rest.routes import graph
 from tests.store.worlds import World
 
 GOOD: list[str] = [
@@ -349,6 +353,15 @@ def test_a_list_in_a_parameter_may_be_looked_into_while_it_is_short() -> None:
     assert check_text("RETURN replace('a', 'a', $text) AS x", {"text": "b" * 256})
     with pytest.raises(SecurityError, match="256 times"):
         check_text("RETURN replace('a', 'a', $text) AS x", {"text": "b" * 257})
+
+
+async def test_the_statements_of_help_and_documents_run(operations: Operations) -> None:
+    shown = re.search(r'"([^"]+)"', words.QUERY_USAGE)
+    assert shown is not None
+    examples = arguments.Query.model_fields["query"].examples
+    assert examples
+    for text in (shown[1], *examples, *(str(one["query"]) for one in graph.EXAMPLES["graph_query"])):
+        await operations.query(text)
 
 
 async def test_a_mistake_is_told_where_the_caller_wrote_it(operations: Operations) -> None:

@@ -44,7 +44,7 @@ def lanes(context: typer.Context, as_json: Json = False) -> None:
 
 @app.command("list")
 def list_lanes(as_json: Json = False) -> None:
-    """The same."""
+    """List the lanes with their rules and live tasks."""
 
     async def act(app: Kgsched) -> tuple[list[Record], list[Record], list[Record]]:
         cluster = app.operations.cluster

@@ -12,7 +12,7 @@ from kgsched.surfaces.cli.output import print_line
 _HELP = ("-h", "--help")
 _TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 _KEYS = ("action", "name", "priority", "interval_s", "payload", "file", "wait", "timeout", "json")
-_QUERY_USAGE = 'graph_query "MATCH (n) RETURN count(n)" [limit=50] [param.NAME=VALUE …] [json=true]'
+QUERY_USAGE = 'graph_query "MATCH (n) RETURN count(n)" [limit=50] [param.NAME=VALUE …] [json=true]'
 _SCHEDULES_USAGE = (
     "graph_schedules action=list|show|run_now|enable|disable|prioritize|set_interval|apply "
     "[name=…] [priority=…] [interval_s=…] [payload=JSON] [file=…] [wait=false] [timeout=…] [json=true]"
@@ -22,7 +22,7 @@ _SCHEDULES_USAGE = (
 def graph_query() -> None:
     """`graph_query "MATCH …"`."""
     if sys.argv[1:2] and sys.argv[1] in _HELP:
-        print_line(f"usage: {_QUERY_USAGE}\n\nRun one read-only Cypher statement.")
+        print_line(f"usage: {QUERY_USAGE}\n\nRun one read-only Cypher statement.")
         return
     ending(lambda: main(query_words(sys.argv[1:])))
 
@@ -38,7 +38,7 @@ def graph_schedules() -> None:
 def query_words(words: Sequence[str]) -> list[str]:
     """The command line of `kgsched` for the words of graph_query."""
     if not words:
-        raise InvalidValue(f"usage: {_QUERY_USAGE}")
+        raise InvalidValue(f"usage: {QUERY_USAGE}")
     statement = words[0].removeprefix("query=").removeprefix("cypher=")
     line = ["graph-query"]
     for word in words[1:]:
@@ -52,7 +52,7 @@ def query_words(words: Sequence[str]) -> list[str]:
         elif equals and key == "json":
             line += ["--json"] if _truth(key, value) else []
         else:
-            raise UnknownName("word of graph_query", key, ("limit", "json", "param.NAME"), f"; usage: {_QUERY_USAGE}")
+            raise UnknownName("word of graph_query", key, ("limit", "json", "param.NAME"), f"; usage: {QUERY_USAGE}")
     return [*line, "--", statement]
 
 

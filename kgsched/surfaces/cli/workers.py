@@ -12,10 +12,10 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 
 
 @app.callback()
-def workers(context: typer.Context) -> None:
-    """The workers that are alive."""
+def workers(context: typer.Context, as_json: Json = False) -> None:
+    """List the workers that are alive."""
     if context.invoked_subcommand is None:
-        list_workers()
+        list_workers(as_json)
 
 
 @app.command("list")

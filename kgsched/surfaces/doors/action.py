@@ -17,10 +17,13 @@ from kgsched.surfaces.doors.fields import Answer, Arguments
 
 
 class Desk:
-    """What an action is given: who asks, and the operations as they may see them."""
+    """What an action is given: who asks, and the operations as they may see them.
 
-    def __init__(self, app: Kgsched, caller: Caller) -> None:
-        self.app, self.caller = app, caller
+    repeat: what stands for this request when it is sent again, where a client gave it a key.
+    """
+
+    def __init__(self, app: Kgsched, caller: Caller, repeat: str | None = None) -> None:
+        self.app, self.caller, self.repeat = app, caller, repeat
 
     @cached_property
     def operations(self) -> Operations:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from kgsched.core.access import Scope
@@ -42,12 +42,18 @@ async def _show(desk: Desk, given: arguments.OneTask) -> dict[str, Any]:
 
 
 async def _enqueue(desk: Desk, given: arguments.NewTask) -> Any:
-    return enqueued_record(await desk.operations.tasks.enqueue(EnqueueRequest(**given.request())))
+    return enqueued_record(await desk.operations.tasks.enqueue(_request(desk, given)))
 
 
 async def _enqueue_many(desk: Desk, given: arguments.NewTasks) -> dict[str, Any]:
-    requests = [EnqueueRequest(**one.request()) for one in given.tasks]
+    requests = [_request(desk, one, place) for place, one in enumerate(given.tasks)]
     return {"tasks": [enqueued_record(one) for one in await desk.operations.tasks.enqueue_many(requests)]}
+
+
+def _request(desk: Desk, task: arguments.NewTask, place: int = 0) -> EnqueueRequest:
+    """A task without an id is named by the key of its request: what was lost on the way is found again."""
+    wanted = EnqueueRequest(**task.request())
+    return wanted if desk.repeat is None or wanted.id else replace(wanted, id=f"idem:{desk.repeat}:{place}")
 
 
 async def _cancel(desk: Desk, given: arguments.SomeTasks) -> dict[str, Any]:

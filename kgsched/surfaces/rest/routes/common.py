@@ -8,14 +8,15 @@ from fastapi import Depends, Header, Path, Request
 
 from kgsched.core.access import Scope
 from kgsched.surfaces.doors.action import Action, Desk
-from kgsched.surfaces.doors.arguments import NewTask
 from kgsched.surfaces.rest.problems import documented
-from kgsched.surfaces.rest.repeats import key_of
+from kgsched.surfaces.rest.repeats import HEADER, key_of
 
 
 def desk_of(request: Request) -> Desk:
     """The desk of whoever sent the request."""
-    return Desk(request.app.state.graph.app, request.state.caller)
+    text = request.headers.get(HEADER)
+    repeat = None if text is None else key_of(request.state.caller, text)[:32]
+    return Desk(request.app.state.graph.app, request.state.caller, repeat)
 
 
 AtDesk = Annotated[Desk, Depends(desk_of)]
@@ -51,10 +52,3 @@ def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
         "responses": documented(*statuses),
         "openapi_extra": {"security": [{"token": [scope.value]}]},
     }
-
-
-def named(desk: Desk, task: NewTask, repeat: str | None, place: int = 0) -> NewTask:
-    """With a key of the client's, a task without an id is named by it: what was lost on the way is found again."""
-    if repeat is None or task.id is not None:
-        return task
-    return task.model_copy(update={"id": f"idem:{key_of(desk.caller, repeat)[:32]}:{place}"})

@@ -8,10 +8,9 @@ from typing import Any
 from fastapi import APIRouter, Body
 
 from kgsched.surfaces.doors.action import Tool
-from kgsched.surfaces.doors.arguments import NewTask
 from kgsched.surfaces.doors.tools import GRAPH_PREFIX, TOOLS
 from kgsched.surfaces.rest.problems import documented
-from kgsched.surfaces.rest.routes.common import AtDesk, RepeatKey, named
+from kgsched.surfaces.rest.routes.common import AtDesk, RepeatKey
 
 router = APIRouter(tags=["graph"])
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
@@ -24,7 +23,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
 
 def _endpoint(tool: Tool) -> Callable[..., Awaitable[dict[str, Any]]]:
     async def call(desk: AtDesk, given: Any, repeat: RepeatKey = None) -> dict[str, Any]:
-        return await tool(desk, named(desk, given, repeat) if isinstance(given, NewTask) else given)
+        return await tool(desk, given)
 
     examples = {
         str(place): {"summary": str(one.get("action", "query")), "value": one}
@@ -47,11 +46,12 @@ CHOICES: dict[str, frozenset[str]] = {}  # by path: actions, which are named whe
 
 for _tool in TOOLS:
     if _tool.name.startswith(GRAPH_PREFIX):
+        _path = f"/graph/{_tool.name.removeprefix(GRAPH_PREFIX)}"
         if _tool.chooses:
-            CHOICES[f"/graph/{_tool.name.removeprefix(GRAPH_PREFIX)}"] = frozenset(_tool.models)
+            CHOICES[_path] = frozenset(_tool.models)
         _scopes = sorted({one.scope.value for one in _tool.actions})
         router.add_api_route(
-            f"/graph/{_tool.name.removeprefix(GRAPH_PREFIX)}",
+            _path,
             _endpoint(_tool),
             methods=["POST"],
             summary=_tool.title,

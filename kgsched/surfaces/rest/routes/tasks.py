@@ -12,7 +12,7 @@ from kgsched.surfaces.doors import answers, arguments
 from kgsched.surfaces.doors import tasks as actions
 from kgsched.surfaces.doors.action import Action
 from kgsched.surfaces.doors.fields import Arguments, Name, Priority, StatusName, Weight
-from kgsched.surfaces.rest.routes.common import AtDesk, RepeatKey, TaskId, about, named
+from kgsched.surfaces.rest.routes.common import AtDesk, RepeatKey, TaskId, about
 
 router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
 
@@ -50,7 +50,7 @@ async def list_tasks(desk: AtDesk, chosen: Annotated[Filter, Query()]) -> Any:
 @router.post("", status_code=201, **about(actions.ENQUEUE, 404, 409, summary="Enqueue a task"))
 async def enqueue_task(desk: AtDesk, task: arguments.NewTask, response: Response, repeat: RepeatKey = None) -> Any:
     """201 for a new task, 200 for one that was there already."""
-    answer = await actions.ENQUEUE(desk, named(desk, task, repeat))
+    answer = await actions.ENQUEUE(desk, task)
     if getattr(answer, "answer", "") != "created":
         response.status_code = 200
     return answer
@@ -59,8 +59,7 @@ async def enqueue_task(desk: AtDesk, task: arguments.NewTask, response: Response
 @router.post("/batch", status_code=201, **about(actions.ENQUEUE_MANY, 404, 409, summary="Enqueue up to 500 tasks"))
 async def enqueue_tasks(desk: AtDesk, batch: arguments.NewTasks, repeat: RepeatKey = None) -> Any:
     """With an Idempotency-Key, those without an id get one that is made of it: a second try makes no second task."""
-    tasks = [named(desk, task, repeat, place) for place, task in enumerate(batch.tasks)]
-    return await actions.ENQUEUE_MANY(desk, arguments.NewTasks(tasks=tasks))
+    return await actions.ENQUEUE_MANY(desk, batch)
 
 
 @router.get("/{id:path}/wait", **about(actions.WAIT, 404))
