@@ -13,8 +13,8 @@ from kgsched.config import Settings, load_settings
 from kgsched.localdb import QUICK_JIT, ManagedServer, ServerAddress
 from kgsched.store import probe
 
-# tests empty the graph all the time, which is no reason to plan the same statements anew
-SETTINGS = "dbms.cypher.min_replan_interval=1h"
+# tests empty the graph all the time, which is no reason to plan the same statements anew, or to sample its indexes
+SETTINGS = "dbms.cypher.min_replan_interval=1h; db.index_sampling.background_enabled=false"
 
 
 def local_settings(home: Path, **more: object) -> Settings:

@@ -5,7 +5,7 @@
 //   and began]: each the next n
 // mode: write (a follower may answer late)
 CALL () {
-  MATCH (t:Task) WHERE t.enqueued_at >= $enqueued.at AND t.space = $space
+  MATCH (t:Task) USING INDEX SEEK t:Task(enqueued_at) WHERE t.enqueued_at >= $enqueued.at AND t.space = $space
     AND (t.enqueued_at > $enqueued.at OR t.uid > $enqueued.name)
   WITH t ORDER BY t.enqueued_at, t.uid LIMIT $n
   RETURN collect(t {.uid, .id, .type, .lane, .schedule, at: t.enqueued_at, name: t.uid}) AS enqueued
@@ -14,20 +14,20 @@ CALL (enqueued) {
   CALL () {
     MATCH (t:Task) WHERE t.running_lane IS NOT NULL AND t.session IS NOT NULL RETURN t
     UNION
-    MATCH (t:Task) WHERE t.finished_at >= $started.at RETURN t
+    MATCH (t:Task) USING INDEX SEEK t:Task(finished_at) WHERE t.finished_at >= $started.at RETURN t
   }
   WITH t WHERE t.space = $space AND (t.started_at > $started.at OR t.started_at = $started.at AND t.uid > $started.name)
   WITH t ORDER BY t.started_at, t.uid LIMIT $n
   RETURN collect(t {.uid, .id, .type, .lane, .schedule, at: t.started_at, name: t.uid}) AS started
 }
 CALL (started) {
-  MATCH (t:Task) WHERE t.finished_at >= $ended.at AND t.space = $space
+  MATCH (t:Task) USING INDEX SEEK t:Task(finished_at) WHERE t.finished_at >= $ended.at AND t.space = $space
     AND (t.finished_at > $ended.at OR t.uid > $ended.name)
   WITH t ORDER BY t.finished_at, t.uid LIMIT $n
   RETURN collect(t {.uid, .id, .type, .status, .lane, .schedule, at: t.finished_at, name: t.uid}) AS ended
 }
 CALL (ended) {
-  MATCH (a:Attempt) WHERE a.ended_at >= $runs.at
+  MATCH (a:Attempt) USING INDEX SEEK a:Attempt(ended_at) WHERE a.ended_at >= $runs.at
   MATCH (t:Task)-[:ATTEMPT]->(a) WHERE t.space = $space
   WITH t, a, t.uid + '/' + toString(a.number) AS name
   WHERE a.ended_at > $runs.at OR name > $runs.name

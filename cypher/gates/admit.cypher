@@ -20,7 +20,8 @@ CALL (g) {                                               // how many more may ru
   RETURN coalesce(g.limit, held + 100) - held AS free, admitted, back
 }
 CALL (g) {                                               // how many more may start in this period
-  MATCH (t:Task {space: g.space, gate: g.key}) WHERE t.started_at > timestamp() - coalesce(g.period_ms, 0)
+  MATCH (t:Task {space: g.space, gate: g.key}) USING INDEX SEEK t:Task(space, gate, started_at)
+  WHERE t.started_at > timestamp() - coalesce(g.period_ms, 0)
   UNWIND [start IN coalesce(t.starts, [t.started_at]) WHERE start > timestamp() - g.period_ms] AS start
   RETURN count(start) AS started, min(start) AS first
 }

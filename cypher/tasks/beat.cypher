@@ -14,7 +14,7 @@ CALL () {
 }
 CALL (kept) {
   UNWIND $lanes AS lane
-  MATCH (t:Task {running_lane: lane, session: $session})
+  MATCH (t:Task {running_lane: lane, session: $session}) USING INDEX SEEK t:Task(running_lane, session)
   WHERE NOT t.uid IN $known AND t.started_at < timestamp() - $stranger_age_ms
   RETURN collect([t.uid, t.claim_token]) AS strangers
 }

@@ -7,7 +7,7 @@
 CALL () {                                                // look: unmet edges to what completes
   UNWIND $acks AS ack
   WITH ack WHERE ack.outcome = 'completed'
-  MATCH (:Task {uid: ack.uid})<-[edge:DEPENDS_ON {met: false}]-()
+  MATCH (p:Task {uid: ack.uid})<-[edge:DEPENDS_ON {met: false}]-() USING INDEX SEEK p:Task(uid)
   WITH edge LIMIT 500
   RETURN collect(edge) AS edges
 }

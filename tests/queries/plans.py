@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,10 @@ class Plan:
     def finds(self, index: str) -> list[Operator]:
         """Seeks and scans of an index like `Task(type, ready, rank)`."""
         return [one for one in self.operators if one.finds_nodes and index in one.details]
+
+    def reads_whole(self, indexes: Collection[str]) -> list[str]:
+        """Those of some indexes that are read from end to end."""
+        return [index for index in sorted(indexes) if any("IndexScan" in one.name for one in self.finds(index))]
 
 
 async def explain(store: Neo4jStore, name: str, prefix: str = "") -> Plan:
