@@ -57,7 +57,7 @@ _QUANTIFIER = re.compile(r"(?<!\()[*+?{]")
 _GROUPED = re.compile(r"\)[*+?{]")
 _LIMIT = re.compile(r"-?\d{1,7}|\$\w+|(?:SIZE|LENGTH)\s*\([^()]*\)\s*(?:[-+]\s*\d{1,7})?", re.IGNORECASE)
 _WRITING = re.compile(
-    r"Create|Merge|Set|Delete|Remove|Foreach|Transaction|Administration|LoadCSV|EmptyResult|Drop|Alter"
+    r"Create|Merge|Set|Delete|Remove|Foreach|Transaction|Administration|LoadCSV|EmptyResult|Drop|Alter|Terminate"
 )
 _SHOWING = ("ShowIndexes", "ShowConstraints", "ShowProcedures", "ShowFunctions")
 

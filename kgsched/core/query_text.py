@@ -7,7 +7,7 @@ from typing import NoReturn
 from kgsched.errors import SecurityError
 
 QUOTED = "\u00ac"  # stands for a name in backticks; no statement may hold it outside of quotes
-_ENDS = {"'": "'", '"': '"', "`": "`", "//": "\n", "/*": "*/"}
+_ENDS = {"'": "'", '"': '"', "`": "`", "/*": "*/"}
 _NAMES = {"'": "a string", '"': "a string", "`": "a name in backticks", "/*": "a comment"}
 
 
@@ -48,11 +48,13 @@ def _start(text: str, place: int) -> str | None:
     two = text[place : place + 2]
     if two in ("//", "/*"):
         return two
-    return text[place] if text[place] in _ENDS else None
+    return text[place] if text[place] in "'\"`" else None
 
 
 def _end(text: str, place: int, start: str) -> int:
     """The place behind what `start` opens at `place`."""
+    if start == "//":  # ends where the server ends it: at either character
+        return next((seen + 1 for seen in range(place, len(text)) if text[seen] in "\r\n"), len(text))
     end, seen = _ENDS[start], place + len(start)
     while seen < len(text):
         if start in "'\"" and text[seen] == "\\":
@@ -61,9 +63,7 @@ def _end(text: str, place: int, start: str) -> int:
             if start == "`" and text.startswith("``", seen):
                 seen += 2
                 continue
-            return seen + (0 if start == "//" else len(end)) + (1 if start == "//" else 0)
+            return seen + len(end)
         else:
             seen += 1
-    if start == "//":
-        return len(text)
     refuse(f"{_NAMES[start]} does not end")

@@ -115,6 +115,8 @@ HOSTILE: list[str] = [
     "SHOW ALL",
     "TERMINATE TRANSACTION 'neo4j-transaction-1'",
     "SHOW TRANSACTIONS YIELD transactionId AS t TERMINATE TRANSACTIONS t YIELD message RETURN message",
+    "//\rTERMINATE TRANSACTION 'neo4j-transaction-1' YIELD message\nRETURN message",
+    "RETURN 1 AS a //\r, reduce(s = 0, i IN [1, 2, 3] | s + i) AS x",
     "ALTER CURRENT USER SET PASSWORD FROM 'a' TO 'b'",
     "STOP DATABASE neo4j",
     "LOAD CSV FROM 'http://127.0.0.1:{port}/x' AS l RETURN l",
