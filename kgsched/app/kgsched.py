@@ -188,8 +188,7 @@ class Kgsched:
 
         priority (name or 0 to 3), weight (-400 to 400), eta (datetime, ISO text, epoch ms) or delay (seconds or
         `90s`), id, key with unique_for and on_conflict, source, after (ids) with on_failure, max_attempts, gate, trace.
-        With `tx` (`app.transaction()`) the task exists if and only if that transaction commits. Let an error roll it
-        back: of a batch that was refused, a part may be written there.
+        With `tx` (`app.transaction()`) the task exists if and only if that transaction commits.
         Returns the task that stands for the request; its `answer` says whether it is new. Raises UsageError, Conflict.
         """
         type_ = what if isinstance(what, str) else self.registry.handler_of(what).name

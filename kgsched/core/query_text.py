@@ -48,7 +48,7 @@ def _start(text: str, place: int) -> str | None:
     two = text[place : place + 2]
     if two in ("//", "/*"):
         return two
-    return text[place] if text[place] in "'\"`" else None
+    return text[place] if text[place] in _ENDS else None
 
 
 def _end(text: str, place: int, start: str) -> int:

@@ -273,6 +273,7 @@ def test_the_plain_ones_are_refused_before_the_server_hears_of_them(text: str) -
         ("r", {"operatorType": "ProcedureCall@neo4j"}),
         ("r", {"operatorType": "Apply", "children": [{"operatorType": "SetProperty"}]}),
         ("r", {"operatorType": "TransactionForeach"}),
+        ("r", {"operatorType": "ProduceResults@neo4j", "children": [{"operatorType": "TerminateTransactions@neo4j"}]}),
     ],
 )
 def test_a_plan_that_is_no_plain_read_is_refused(query_type: str | None, plan: dict[str, Any] | None) -> None:
