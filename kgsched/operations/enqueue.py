@@ -33,8 +33,8 @@ class Enqueuer:
         """Enqueue all requests or none, as far as one batch reaches; a request may wait for the id of an earlier one.
 
         Raises InvalidValue or UnknownName (nothing was written), NotFound for a task waited for that does not exist,
-        Conflict for an id or key that belongs to another task or a task in a best-effort lane that is waited for. With `tx`, let an error roll that transaction
-        back: a part may be written there.
+        Conflict for an id or key that belongs to another task or a task in a best-effort lane that is waited for.
+        With `tx`, let an error roll that transaction back: a part may be written there.
         """
         if tx is not None and not hasattr(tx, "named"):
             raise InvalidValue(f"tx must be what `async with app.transaction() as tx` gives, not {tx!r}")
