@@ -1,15 +1,19 @@
 // Take a client's key for one request, unless it is taken; a request that never ended gives it back after a while.
 // params: key, print (of the request), holder, keep_ms, patience_ms
-// returns: mine, print, status (null: under way), body, kind, etag
+// returns: mine, print (null: it was forgotten at this very moment, so ask again), since (when the key was taken first), status
+//   (null: under way), body, kind, etag
 // mode: write
 MERGE (a:Answer {key: $key})
   ON CREATE SET a.until = 0, a.taken_until = 0
 SET a.lock_v = 0
 WITH a, timestamp() AS now, a.until AS until, a.taken_until AS taken, a.status AS status
-WITH a, now, until < now OR (status IS NULL AND taken < now) AS free
+WITH a, now, until < now AS is_over, until < now OR (status IS NULL AND taken < now) AS free
+CALL (a, now, is_over) {                                 // what was done under it before is forgotten with it
+  WITH a, now WHERE is_over
+  SET a.since = now, a.until = now + $keep_ms, a.status = NULL, a.body = NULL, a.kind = NULL, a.etag = NULL
+}
 CALL (a, now, free) {
   WITH a, now WHERE free
-  SET a.print = $print, a.holder = $holder, a.taken_until = now + $patience_ms, a.until = now + $keep_ms, a.status = NULL,
-      a.body = NULL, a.kind = NULL, a.etag = NULL
+  SET a.print = $print, a.holder = $holder, a.taken_until = now + $patience_ms
 }
-RETURN a.holder = $holder AS mine, a.print AS print, a.status AS status, a.body AS body, a.kind AS kind, a.etag AS etag
+RETURN a.holder = $holder AS mine, a.print AS print, a.since AS since, a.status AS status, a.body AS body, a.kind AS kind, a.etag AS etag

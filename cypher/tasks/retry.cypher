@@ -1,6 +1,6 @@
 // Bring back a task that ended badly, and what was cancelled because of it: the first n by uid, so what is waited for comes before
 // what waits; jobs/revive_step brings back the rest. What a person cancelled stays.
-// params: uid, n (500), shard, by (who asked)
+// params: uid, n (500), shard, by (who asked), of (the states it may be in, among those that are over but not completed)
 // returns: no row: does not exist; answer (retried | not_dead | cascading: ask again | key_taken | parent_dead), because (uid of
 //   the dead parent, or of the task that has the key now), status, tasks [[uid, status]], gates [[space, key]] to admit
 // mode: write
@@ -46,7 +46,7 @@ CALL (root, dead) {                                      // decide, under the lo
   }
   WITH *, [t IN dead WHERE t = root OR t.status = 'cancelled' AND t.cancelled_because = $uid] AS tasks
   RETURN tasks, coalesce(dead_parent, holder) AS because,
-    CASE WHEN NOT root.status IN ['failed', 'dead_letter', 'cancelled'] THEN 'not_dead'
+    CASE WHEN NOT root.status IN $of THEN 'not_dead'
          WHEN any(t IN dead WHERE t.cascade_pending IS NOT NULL) THEN 'cascading'
          WHEN dead_parent IS NOT NULL THEN 'parent_dead'
          WHEN holder IS NOT NULL THEN 'key_taken'

@@ -13,6 +13,7 @@ MAX_KEY = 512
 MAX_JSON_BYTES = 1024 * 1024
 MAX_BATCH_ROWS = 500
 MAX_BATCH_BYTES = 4 * 1024 * 1024
+KEEP_ANSWERS_MS = 24 * 3_600_000  # for those who ask the same again
 SPACE = re.compile(r"[a-z0-9_-]{1,64}")
 
 

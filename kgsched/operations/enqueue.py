@@ -28,13 +28,20 @@ class Enqueuer:
         self._store, self._registry, self._settings = store, registry, settings
 
     async def enqueue(
-        self, requests: Sequence[EnqueueRequest], *, space: str | None = None, tx: Transaction | None = None
+        self,
+        requests: Sequence[EnqueueRequest],
+        *,
+        space: str | None = None,
+        tx: Transaction | None = None,
+        mark: str | None = None,
     ) -> list[Enqueued]:
         """Enqueue all requests or none, as far as one batch reaches; a request may wait for the id of an earlier one.
 
+        What was enqueued before under the same mark is told again.
+
         Raises InvalidValue or UnknownName (nothing was written), NotFound for a task waited for that does not exist,
         Conflict for an id or key that belongs to another task or a task in a best-effort lane that is waited for.
-        With `tx`, let an error roll that transaction back: a part may be written there.
+        With `tx`, an error after a part was written keeps that transaction from being committed.
         """
         if tx is not None and not hasattr(tx, "named"):
             raise InvalidValue(f"tx must be what `async with app.transaction() as tx` gives, not {tx!r}")
@@ -57,7 +64,7 @@ class Enqueuer:
             tasks.append(task)
             notes.append(said)
         await self._ensure_gates(tasks, around)
-        done = await self._store.tasks.enqueue(tasks, tx=tx)
+        done = await self._store.tasks.enqueue(tasks, tx=tx, mark=mark)
         return [replace(one, notes=said) if said else one for one, said in zip(done, notes, strict=True)]
 
     def _check_payload(self, request: EnqueueRequest) -> None:

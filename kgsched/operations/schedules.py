@@ -62,17 +62,19 @@ class ScheduleOperations:
         if name is not None:
             await self._writer.find(name)
 
-    async def run_now(self, name: str, *, priority: str | int | None = None, payload: Any = None) -> RunNow:
+    async def run_now(
+        self, name: str, *, priority: str | int | None = None, payload: Any = None, mark: str | None = None
+    ) -> RunNow:
         """Enqueue a tick at once; the phase stays. Works on disabled and backed-off schedules.
 
-        Where a tick has not run yet there is no second one: it is taken, its priority raised if asked. Raises
-        UnknownName, or Conflict when that tick has another payload.
+        Where a tick has not run yet there is no second one: it is taken, its priority raised if asked. Under the same
+        mark it is one tick. Raises UnknownName, or Conflict when that tick has another payload.
         """
         bucket = None if priority is None else parse_priority(priority)
         text = None if payload is None else to_json("payload", payload)
         if text is not None and (await self._writer.find(name))["schedule"].get("type") == SCHEDULED_JOB:
             raise InvalidValue(f"schedule {name!r} runs a built-in job, which takes no payload")
-        row = await self._store.schedules.run_now(self._settings.space, name, text, bucket)
+        row = await self._store.schedules.run_now(self._settings.space, name, text, bucket, mark=mark)
         if row is None:
             await self._writer.find(name)
             raise Conflict(f"schedule {name!r} was changed at this very moment; try again")

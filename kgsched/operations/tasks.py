@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kgsched.config import Settings
 from kgsched.core.limits import MAX_BATCH_ROWS, check_text
 from kgsched.core.priority import parse_priority, parse_weight
-from kgsched.core.states import TERMINAL
+from kgsched.core.states import RETRYABLE, TERMINAL, Status
 from kgsched.core.task import Enqueued
 from kgsched.core.task_filter import TaskFilter
 from kgsched.core.times import parse_duration
@@ -73,15 +73,25 @@ class TaskOperations:
         self._enqueuer = Enqueuer(store, registry, settings)
 
     async def enqueue(
-        self, request: EnqueueRequest, *, tx: Transaction | None = None, space: str | None = None
+        self,
+        request: EnqueueRequest,
+        *,
+        tx: Transaction | None = None,
+        space: str | None = None,
+        mark: str | None = None,
     ) -> Enqueued:
-        """Enqueue one task; see Enqueuer.enqueue for the errors."""
-        return (await self.enqueue_many([request], tx=tx, space=space))[0]
+        """Enqueue one task; see Enqueuer.enqueue for the errors, and for the mark."""
+        return (await self.enqueue_many([request], tx=tx, space=space, mark=mark))[0]
 
     async def enqueue_many(
-        self, requests: Sequence[EnqueueRequest], *, tx: Transaction | None = None, space: str | None = None
+        self,
+        requests: Sequence[EnqueueRequest],
+        *,
+        tx: Transaction | None = None,
+        space: str | None = None,
+        mark: str | None = None,
     ) -> list[Enqueued]:
-        return await self._enqueuer.enqueue(requests, tx=tx, space=space)
+        return await self._enqueuer.enqueue(requests, tx=tx, space=space, mark=mark)
 
     async def show(self, id_: str) -> Record:
         """One task in full, with its timeline. Raises NotFound."""
@@ -163,11 +173,26 @@ class TaskOperations:
             changed += [_cancelled(row, answers) for row in chunk]
         return changed
 
-    async def retry(self, ids: Sequence[str], by: str, *, skip_missing: bool = False) -> list[Changed]:
-        """Bring back dead tasks, and what was cancelled because of each. Raises NotFound before anything is changed."""
+    async def retry(
+        self,
+        ids: Sequence[str],
+        by: str,
+        *,
+        skip_missing: bool = False,
+        of: Collection[Status] = RETRYABLE,
+        mark: str | None = None,
+    ) -> list[Changed]:
+        """Bring back tasks that are in one of the states, and what was cancelled because of each.
+
+        Under the same mark each comes back once. Raises NotFound before anything is changed.
+        """
         rows = await resolve(self._store.reads, self._space, ids, skip_missing=skip_missing)
         came_back: dict[str, str] = {}  # uid, and the id of the task with which it came
-        return [await self._retry(row, by, came_back) for row in sorted(rows, key=lambda row: str(row["uid"]))]
+        changed: list[Changed] = []
+        for row in sorted(rows, key=lambda row: str(row["uid"])):
+            own = None if mark is None else f"{mark}:{row['uid']}"
+            changed.append(await self._retry(row, by, of, own, came_back))
+        return changed
 
     async def prioritize(
         self, ids: Sequence[str], priority: str | int, weight: int | None = None, *, skip_missing: bool = False
@@ -187,13 +212,15 @@ class TaskOperations:
             for row in rows
         ]
 
-    async def _retry(self, row: Record, by: str, came_back: dict[str, str]) -> Changed:
-        answer = await self._store.tasks.retry(row["uid"], by)
+    async def _retry(
+        self, row: Record, by: str, of: Collection[Status], mark: str | None, came_back: dict[str, str]
+    ) -> Changed:
+        answer = await self._store.tasks.retry(row["uid"], by, of=of, mark=mark)
         for _ in range(_CASCADE_TRIES):
             if answer is None or answer["answer"] != "cascading":
                 break
             await self._store.sweeps.cascade_step()
-            answer = await self._store.tasks.retry(row["uid"], by)
+            answer = await self._store.tasks.retry(row["uid"], by, of=of, mark=mark)
         if answer is None:
             return Changed(row["id"], row["uid"], "gone", None, "it was purged meanwhile")
         status = dict(answer["tasks"]).get(row["uid"], answer["status"])

@@ -1,10 +1,17 @@
-"""Answers that are kept for clients which send a request again under the same key."""
+"""Answers that are kept for those who ask the same again, and deeds that are done once, however often asked for."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
-from kgsched.store.client import Client
+from kgsched.core.limits import KEEP_ANSWERS_MS
+from kgsched.errors import StorageConflict
+from kgsched.store.client import Client, OpenTransaction
+
+Outcome = TypeVar("Outcome")
+_TRIES = 8
 
 
 class Answers:
@@ -14,19 +21,50 @@ class Answers:
         self._client = client
 
     async def take(self, key: str, print_: str, holder: str, keep_ms: int, patience_ms: int) -> dict[str, Any]:
-        """Row {mine, print, status, body, kind, etag}."""
-        rows = await self._client.run(
-            "idempotency/take", key=key, print=print_, holder=holder, keep_ms=keep_ms, patience_ms=patience_ms
-        )
-        return rows[0]
+        """Row {mine, print, since, status, body, kind, etag}."""
+        for _ in range(_TRIES):
+            rows = await self._client.run(
+                "idempotency/take", key=key, print=print_, holder=holder, keep_ms=keep_ms, patience_ms=patience_ms
+            )
+            if rows and rows[0]["print"] is not None:
+                return rows[0]
+        raise StorageConflict("the Idempotency-Key keeps being forgotten; try again")
 
     async def keep(self, key: str, holder: str, status: int, body: str, kind: str, etag: str | None) -> None:
         await self._client.run(
             "idempotency/keep", key=key, holder=holder, status=status, body=body, kind=kind, etag=etag
         )
 
-    async def drop(self, key: str, holder: str) -> None:
-        await self._client.run("idempotency/drop", key=key, holder=holder)
+    async def release(self, key: str, holder: str) -> None:
+        await self._client.run("idempotency/release", key=key, holder=holder)
 
     async def forget(self, n: int = 1000) -> int:
         return int((await self._client.run("idempotency/forget", n=n))[0]["forgotten"])
+
+
+async def once(
+    tx: OpenTransaction, mark: str, deed: Callable[[], Awaitable[Outcome]], done: Callable[[Outcome], bool]
+) -> Outcome:
+    """What a deed came to (a JSON value): when it was done under this mark before, what it came to then.
+
+    The outcome is kept by the transaction of the deed itself, if `done` says that there is something to keep.
+    """
+    row = (await tx.named("idempotency/begin", key=mark, keep_ms=KEEP_ANSWERS_MS))[0]
+    if row["outcome"] is not None:
+        before: Outcome = json.loads(row["outcome"])
+        return before
+    outcome = await deed()
+    if done(outcome):
+        await tx.named("idempotency/settle", key=mark, outcome=json.dumps(outcome))
+    return outcome
+
+
+async def done_once(
+    client: Client, name: str, params: Mapping[str, Any], mark: str | None, done: Callable[[dict[str, Any]], bool]
+) -> list[dict[str, Any]]:
+    """Rows of a statement that answers with one row or none; with a mark, those of the time when it did something."""
+    if mark is None:
+        return await client.run(name, **params)
+    return await client.atomically(
+        name, lambda tx: once(tx, mark, lambda: tx.named(name, **params), lambda rows: bool(rows) and done(rows[0]))
+    )

@@ -177,7 +177,8 @@ class Client:
     async def transaction(self, timeout: float = 30.0) -> AsyncIterator[OpenTransaction]:
         """An explicit transaction: committed at the end of the block, rolled back when the block raises.
 
-        Raises StorageConnectionError when the answer to the commit is lost, InvalidValue for a timeout that is none.
+        Raises StorageConnectionError when the answer to the commit is lost, InvalidValue for a timeout that is none,
+        Conflict when it was spoiled.
         """
         limit = check_transaction_time(timeout)
         session = self._driver.session(database=self.database, default_access_mode=WRITE_ACCESS)
@@ -185,7 +186,10 @@ class Client:
             async with session:
                 inner = await session.begin_transaction(timeout=limit)
                 async with inner:
-                    yield OpenTransaction(inner, self._prefix)
+                    tx = OpenTransaction(inner, self._prefix)
+                    yield tx
+                    if tx.spoiled is not None:
+                        raise Conflict(f"the transaction was rolled back: {tx.spoiled}")
                     if not inner.closed():
                         await inner.commit()
         except (Neo4jError, DriverError, OSError) as error:
@@ -242,6 +246,11 @@ class OpenTransaction:
     def __init__(self, inner: AsyncTransaction, prefix: str) -> None:
         self._inner, self._prefix = inner, prefix
         self.gates: list[Sequence[str]] = []
+        self.spoiled: str | None = None
+
+    def spoil(self, why: str) -> None:
+        """Refuse the commit: what was written cannot stay as it is."""
+        self.spoiled = why
 
     def owe(self, gates: Iterable[Sequence[str]]) -> None:
         """Gates [space, key] to admit to, once this is committed."""

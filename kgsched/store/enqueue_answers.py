@@ -9,7 +9,15 @@ from kgsched.core.lanes import BEST_EFFORT
 from kgsched.core.states import Status
 from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
 from kgsched.errors import Conflict, NotFound
-from kgsched.store.enqueue_rows import needs_edges, renamed
+from kgsched.store.enqueue_rows import needs_edges, out_of_order, renamed
+
+
+class Misplaced(Conflict):
+    """A task has a smaller uid than one it waits for: uids are the order of locks."""
+
+    def __init__(self, message: str, waited_for: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.waited_for = waited_for
 
 
 def distinct(tasks: Sequence[NewTask], *, no_twin_keys: bool) -> tuple[list[NewTask], dict[str, str]]:
@@ -83,16 +91,15 @@ def conflict(by: str, task: NewTask, holder: str) -> Conflict:
     )
 
 
-def refuse(row: Mapping[str, Any]) -> None:
-    """Raises NotFound or Conflict for what a statement with edges did not write."""
+def refuse(row: Mapping[str, Any], tasks: Sequence[NewTask]) -> None:
+    """Raises NotFound, Conflict or Misplaced for what a statement with edges did not write."""
     if row["missing"]:
         raise NotFound(f"cannot enqueue: it waits for tasks that do not exist: {', '.join(row['missing'])}")
     if row["best_effort"]:
         raise _best_effort(row["best_effort"])
     if row["misplaced"]:
-        raise Conflict(
-            f"the uids of {', '.join(row['misplaced'])} do not come after those that they wait for: "
-            "make uids with the parents at hand"
+        raise Misplaced(
+            f"the uids of {', '.join(row['misplaced'])} do not come after those that they wait for", out_of_order(tasks)
         )
 
 

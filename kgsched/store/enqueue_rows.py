@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from kgsched.core.limits import MAX_BATCH_BYTES, MAX_BATCH_ROWS
-from kgsched.core.task import Enqueued, NewTask, OnConflict, OnFailure, Unique
+from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, OnFailure, Unique
+from kgsched.store.uids import new_uid
 
 _STRICTNESS = (OnFailure.CANCEL, OnFailure.HOLD, OnFailure.IGNORE)
 
@@ -62,8 +63,7 @@ def row_of(task: NewTask) -> dict[str, Any]:
 
 def sought(task: NewTask) -> dict[str, Any]:
     """By what an earlier task may stand for this one; lasting keys and replacing are their own statements' matter."""
-    replaces = task.on_conflict is OnConflict.REPLACE and not needs_edges(task)
-    key = task.key if task.unique is Unique.LIVE and not replaces else None
+    key = task.key if task.unique is Unique.LIVE and not replaces(task) else None
     return {"uid": task.uid, "id": task.id, "space": task.space, "key": key}
 
 
@@ -79,6 +79,11 @@ def text_of_edges(task: NewTask) -> list[str]:
     return [f"{uid} {rule.value}" for uid, rule in edges_of(task).items()]
 
 
+def replaces(task: NewTask) -> bool:
+    """Whether it may put its payload into a task that is there."""
+    return task.on_conflict is OnConflict.REPLACE and task.key is not None and not needs_edges(task)
+
+
 def needs_edges(task: NewTask) -> bool:
     return bool(task.after) or task.spawned_by is not None
 
@@ -92,3 +97,16 @@ def renamed(task: NewTask, known: dict[str, Enqueued]) -> NewTask:
     """The task, waiting for those that stand for what it named."""
     after = tuple(replace(one, uid=known[one.uid].uid) if one.uid in known else one for one in task.after)
     return task if after == task.after else replace(task, after=after)
+
+
+def out_of_order(tasks: Sequence[NewTask]) -> list[str]:
+    """Uids that are waited for by tasks whose own does not come after them."""
+    return [uid for task in tasks if any(one.uid >= task.uid for one in task.after) for uid in edges_of(task)]
+
+
+def renumbered(tasks: Sequence[NewTask], waited_for: Sequence[str]) -> list[NewTask]:
+    """The tasks, where those that have edges have new uids which come after those waited for."""
+    edged = sorted((task for task in tasks if needs_edges(task)), key=lambda task: task.uid)
+    moved = {task.uid: new_uid(waited_for) for task in edged}
+    known = {old: Enqueued(new, new, Answer.CREATED) for old, new in moved.items()}
+    return [renamed(replace(task, uid=moved.get(task.uid, task.uid)), known) for task in tasks]

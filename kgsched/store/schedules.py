@@ -11,6 +11,7 @@ from kgsched.core.lanes import LANES
 from kgsched.core.schedule import DEFAULT_BACKOFF_BASE_MS, FirePlan, Overlap, ScheduleState, plan_fire
 from kgsched.core.task import Swept
 from kgsched.errors import KgschedError, StorageConnectionError
+from kgsched.store.answers import done_once
 from kgsched.store.client import Client
 from kgsched.store.gates import Gates
 from kgsched.store.tasks import Tasks
@@ -83,11 +84,18 @@ class Schedules:
         )
 
     async def run_now(
-        self, space: str, name: str, payload: str | None = None, prio_bucket: int | None = None
+        self,
+        space: str,
+        name: str,
+        payload: str | None = None,
+        prio_bucket: int | None = None,
+        *,
+        mark: str | None = None,
     ) -> dict[str, Any] | None:
-        """Row {answer, uid, id}; None when there is no such schedule."""
-        rows = await self._client.run(
-            "schedules/run_now", space=space, name=name, uid=new_uid(), payload=payload, prio_bucket=prio_bucket
+        """Row {answer, uid, id}; None when there is no such schedule. Under the same mark it is one tick."""
+        params = {"space": space, "name": name, "uid": new_uid(), "payload": payload, "prio_bucket": prio_bucket}
+        rows = await done_once(
+            self._client, "schedules/run_now", params, mark, lambda row: row["answer"] != "other_payload"
         )
         if not rows:
             return None

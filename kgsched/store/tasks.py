@@ -7,9 +7,10 @@ from typing import Any
 
 from kgsched.core.claiming import Candidate, TypeRule
 from kgsched.core.limits import MAX_BATCH_BYTES
-from kgsched.core.states import Status
+from kgsched.core.states import RETRYABLE, Status
 from kgsched.core.task import Ack, AckAnswer, AckOutcome, AckReport, BeatReport, Claim, Enqueued, NewTask, Verdict
 from kgsched.ports import Transaction
+from kgsched.store.answers import done_once
 from kgsched.store.client import Client
 from kgsched.store.enqueuing import Enqueuing
 from kgsched.store.gates import Gates, shard
@@ -27,8 +28,10 @@ class Tasks:
         self._client, self._gates = client, gates
         self._enqueuing = Enqueuing(client, gates)
 
-    async def enqueue(self, tasks: Sequence[NewTask], *, tx: Transaction | None = None) -> list[Enqueued]:
-        return await self._enqueuing.enqueue(tasks, tx=tx)
+    async def enqueue(
+        self, tasks: Sequence[NewTask], *, tx: Transaction | None = None, mark: str | None = None
+    ) -> list[Enqueued]:
+        return await self._enqueuing.enqueue(tasks, tx=tx, mark=mark)
 
     async def warm(self) -> None:
         """Ask for nothing, so that the server compiles what workers wait for: half a second each at a first call."""
@@ -164,9 +167,14 @@ class Tasks:
         await self._gates.admit(row["gates"])
         return {uid: (answer, Status(status)) for uid, answer, status in row["answers"]}
 
-    async def retry(self, uid: str, by: str, n: int = 500) -> dict[str, Any] | None:
-        """Bring back a dead task and what was cancelled because of it; None when it does not exist."""
-        rows = await self._client.run("tasks/retry", uid=uid, n=n, shard=shard(), by=by)
+    async def retry(
+        self, uid: str, by: str, n: int = 500, *, of: Iterable[Status] = RETRYABLE, mark: str | None = None
+    ) -> dict[str, Any] | None:
+        """Bring back a task that is in one of the states, and what was cancelled because of it; None when it is not
+        there. Under the same mark it is brought back once.
+        """
+        params = {"uid": uid, "n": n, "shard": shard(), "by": by, "of": sorted(of)}
+        rows = await done_once(self._client, "tasks/retry", params, mark, lambda row: row["answer"] == "retried")
         if not rows:
             return None
         await self._gates.admit(rows[0]["gates"])

@@ -165,7 +165,7 @@ FREE = "CASE WHEN free < starts THEN free ELSE starts END AS room"
 UNMET = "NOT EXISTS { (t)<-[:DEPENDS_ON {met: false}]-() }"
 DUE = "t.due_at <= timestamp()"
 PARENTS = "WHEN dead_parent IS NOT NULL THEN 'parent_dead'"
-DEAD = "WHEN NOT root.status IN ['failed', 'dead_letter', 'cancelled'] THEN 'not_dead'"
+DEAD = "WHEN NOT root.status IN $given.of THEN 'not_dead'"
 STARTS = "coalesce(t.starts, [t.started_at])"
 GUARDS = [
     Guard(a_pause_holds_back, "tasks/claim", OPEN, "WITH name, k, l WHERE l.paused_at IS NULL"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import httpx
 import pytest
 
 from kgsched import Kgsched
 from kgsched.core.access import Door
+from kgsched.core.task import AckOutcome
 from kgsched.operations.tokens import local_caller
 from kgsched.surfaces.rest.app import HttpApp
 from kgsched.surfaces.rest.repeats import key_of
@@ -39,28 +41,96 @@ async def test_many_at_once_under_one_key_make_one_task(web: httpx.AsyncClient, 
     assert len(await world.cypher("MATCH (t:Task) RETURN t")) == 1
 
 
-async def test_a_key_whose_first_request_was_cut_off_makes_no_second_task(web: httpx.AsyncClient, world: World) -> None:
-    """The process died between the enqueue and keeping the answer: the task's id is made of the key."""
-    first = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
-    await world.cypher("MATCH (a:Answer) SET a.status = NULL, a.taken_until = 0, a.holder = 'gone'")
-    again = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
-    assert (again.status_code, again.json()["uid"]) == (200, first.json()["uid"])
+async def cut_off(world: World) -> None:
+    """The daemon died between the deed and keeping the answer, two minutes ago."""
+    await world.cypher("MATCH (a:Answer) WHERE a.holder IS NOT NULL SET a.status = NULL, a.taken_until = 0")
 
 
-@pytest.mark.parametrize("extra", [{}, {"on_conflict": "refuse"}, {"unique_for": "1h"}])
-@pytest.mark.parametrize("path", ["/v1/tasks", "/graph/tasks"])
-async def test_a_task_with_a_key_whose_answer_was_lost_is_found_though_it_is_over(
-    web: httpx.AsyncClient, world: World, path: str, extra: dict[str, str]
+async def _end_all(world: World, outcome: AckOutcome = AckOutcome.COMPLETED) -> None:
+    for claim in await world.claim(9, {"read": RULES["read"]}):
+        await world.finish(claim, outcome)
+
+
+HELD = {"type": "read", "key": "held"}
+CUT_OFF = {
+    "plain": {"type": "read"},
+    "a delay": {"type": "read", "delay": "1h"},
+    "a key": {"type": "read", "key": "k"},
+    "a key, to refuse": {"type": "read", "key": "k", "on_conflict": "refuse"},
+    "a key for an hour": {"type": "read", "key": "k", "unique_for": "1h"},
+    "a key that is held": HELD,
+    "replacing": {**HELD, "payload": {"v": 2}, "on_conflict": "replace"},
+    "replacing nothing": {"type": "read", "key": "k", "on_conflict": "replace"},
+    "replacing nothing, for an hour": {"type": "read", "key": "k", "on_conflict": "replace", "unique_for": "1h"},
+}
+
+
+@pytest.mark.parametrize("path", ["/v1/tasks", "/v1/tasks/batch", "/graph/tasks"])
+@pytest.mark.parametrize("task", CUT_OFF.values(), ids=CUT_OFF)
+async def test_an_enqueue_whose_record_was_lost_is_told_as_it_was_though_the_task_is_over(
+    web: httpx.AsyncClient, world: World, app: Kgsched, path: str, task: dict[str, object]
 ) -> None:
-    body = {"type": "read", "key": "k", **extra} | ({"action": "enqueue"} if path == "/graph/tasks" else {})
-    first = (await web.post(path, json=body, headers=KEY)).json()
+    await app.enqueue("read", key="held")
+    twin = {"type": "read"} if task.get("on_conflict") == "refuse" else task
+    body: dict[str, object] = {"tasks": [task, twin, {"type": "read", "id": "p"}, {"type": "read", "after": ["p"]}]}
+    if path != "/v1/tasks/batch":
+        body = {**task, "action": "enqueue"} if path == "/graph/tasks" else task
+    first = await web.post(path, json=body, headers=KEY)
+    tasks = await world.count("MATCH (t:Task)")
     for _ in range(2):
-        await world.cypher("MATCH (a:Answer) DELETE a")
+        await cut_off(world)
         again = await web.post(path, json=body, headers=KEY)
-        assert again.json()["uid"] == first["uid"], again.text
-        for claim in await world.claim(1, {"read": RULES["read"]}):
-            await world.finish(claim)
-    assert len(await world.cypher("MATCH (t:Task) RETURN t")) == 1
+        assert (again.status_code, again.json()) == (first.status_code, first.json())
+        await _end_all(world)
+    assert await world.count("MATCH (t:Task)") == tasks
+    assert await world.broken(swept=False) == []
+
+
+@pytest.mark.parametrize("how", ["/v1/schedules/hourly/run-now", "/graph/schedules"])
+async def test_a_run_now_whose_record_was_lost_is_one_run(
+    web: httpx.AsyncClient, world: World, app: Kgsched, tmp_path: Path, how: str
+) -> None:
+    (tmp_path / "schedules.yml").write_text("schedules:\n  hourly:\n    type: read\n    every: 1h\n")
+    await app.operations.schedules.apply(tmp_path / "schedules.yml", by="test")
+    body = {"action": "run_now", "name": "hourly"} if how.startswith("/graph") else {}
+    first = await web.post(how, json=body, headers=KEY)
+    await _end_all(world)
+    await cut_off(world)
+    again = await web.post(how, json=body, headers=KEY)
+    assert (again.status_code, again.json()) == (first.status_code, first.json())
+    assert await world.count("MATCH (t:Task)") == 1
+    other = await web.post(how, json=body, headers={"Idempotency-Key": "another"})
+    assert other.json()["uid"] != first.json()["uid"]
+
+
+@pytest.mark.parametrize("how", ["/v1/tasks/dead/retry", "/v1/work-items/dead/retry", "/graph/tasks"])
+async def test_a_retry_whose_record_was_lost_is_one_retry(
+    web: httpx.AsyncClient, world: World, app: Kgsched, how: str
+) -> None:
+    await app.enqueue("read", id="dead")
+    await _end_all(world, AckOutcome.FAILED)
+    body = {"action": "retry", "ids": ["dead"]} if how.startswith("/graph") else None
+    first = await web.post(how, json=body, headers=KEY)
+    assert first.status_code in (200, 202), first.text
+    for _ in range(2):  # while it waits, and after it failed again
+        await cut_off(world)
+        again = await web.post(how, json=body, headers=KEY)
+        assert (again.status_code, again.json()) == (first.status_code, first.json())
+        await _end_all(world, AckOutcome.FAILED)
+    assert await world.count("MATCH (:Attempt {outcome: 'retried'})") == 1
+    await web.post(how, json=body, headers={"Idempotency-Key": "another"})
+    assert await world.count("MATCH (:Attempt {outcome: 'retried'})") == 2
+
+
+async def test_a_key_is_free_again_after_a_day(web: httpx.AsyncClient, world: World) -> None:
+    """What was done under it before is not told any more."""
+    first = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    await world.cypher("MATCH (a:Answer) WHERE a.holder IS NOT NULL SET a.until = 1")
+    second = await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
+    await world.cypher("MATCH (a:Answer) WHERE a.holder IS NOT NULL SET a.until = 1")
+    other = await web.post("/v1/tasks", json={"type": "ask"}, headers=KEY)
+    assert (second.status_code, other.status_code) == (201, 201)
+    assert len({one.json()["uid"] for one in (first, second, other)}) == 3
 
 
 async def test_graph_tools_give_the_first_answer_again_too(web: httpx.AsyncClient, world: World) -> None:
@@ -80,9 +150,15 @@ async def test_a_key_under_way_is_told(web: httpx.AsyncClient, app: Kgsched) -> 
 async def test_what_was_refused_is_asked_anew(web: httpx.AsyncClient, world: World) -> None:
     problem(await web.post("/v1/tasks/late/cancel", headers=KEY), 404)
     problem(await web.post("/v1/nothing/here", headers=KEY), 404)
-    assert (await world.cypher("MATCH (a:Answer) RETURN count(a) AS n"))[0]["n"] == 0
+    problem(await web.post("/v1/tasks", json={"type": "nobody's"}, headers=KEY), 404)
     await web.post("/v1/tasks", json={"type": "read", "id": "late"})
     assert (await web.post("/v1/tasks/late/cancel", headers=KEY)).json()["answer"] == "cancelled"
+
+
+async def test_many_at_once_whose_first_is_refused_are_refused_alike(web: httpx.AsyncClient) -> None:
+    for key in range(4):
+        sent = (web.post("/v1/tasks/nobody/cancel", headers={"Idempotency-Key": str(key)}) for _ in range(32))
+        assert {one.status_code for one in await asyncio.gather(*sent)} <= {404, 409}
 
 
 async def test_keys_of_others_are_their_own(http: HttpApp, app: Kgsched) -> None:
@@ -104,4 +180,4 @@ async def test_old_answers_are_forgotten(web: httpx.AsyncClient, app: Kgsched, w
     await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
     assert await app.store.answers.forget() == 0
     await world.cypher("MATCH (a:Answer) SET a.until = 1")
-    assert await app.store.answers.forget() == 1
+    assert await app.store.answers.forget() == 2  # the answer, and the mark of the deed

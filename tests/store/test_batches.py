@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 
 import pytest
@@ -45,6 +46,55 @@ async def test_a_batch_that_is_refused_leaves_nothing(world: World, fields: list
             await world.enqueue(*(new_task(**one) for one in order))  # type: ignore[arg-type]
     assert await world.count("MATCH (n:Task|UniqueKey)") == before
     assert await world.broken() == []
+
+
+@pytest.mark.parametrize("fields", REFUSED.values(), ids=REFUSED)
+async def test_no_part_of_a_refused_batch_is_committed_though_its_user_goes_on(
+    world: World, fields: list[dict[str, object]]
+) -> None:
+    await world.enqueue(new_task(key="runs"))
+    await world.claim_one()
+    await world.enqueue(new_task(key="taken"), new_task(id="taken"), new_task(key="lasts", unique=Unique.EVER))
+    before = await world.count("MATCH (n:Task|UniqueKey)")
+    for order in (fields, fields[::-1]):
+        mine = new_task()
+        with contextlib.suppress(KgschedError):  # the transaction may refuse its commit
+            async with world.store.graph.transaction() as tx:
+                await world.store.tasks.enqueue([mine], tx=tx)
+                with pytest.raises(KgschedError):
+                    await world.store.tasks.enqueue([new_task(**one) for one in order], tx=tx)  # type: ignore[arg-type]
+        before += await world.count("MATCH (t:Task {uid: $uid})", uid=mine.uid)
+        assert await world.count("MATCH (n:Task|UniqueKey)") == before
+
+
+async def test_a_transaction_with_a_part_of_a_refused_batch_says_that_it_is_rolled_back(world: World) -> None:
+    await world.enqueue(new_task(key="lasts", unique=Unique.EVER))
+    free, taken = (new_task(key=key, unique=Unique.EVER, on_conflict=OnConflict.REFUSE) for key in ("free", "lasts"))
+
+    async def go_on() -> None:
+        async with world.store.graph.transaction() as tx:
+            with pytest.raises(Conflict, match="taken"):
+                await world.store.tasks.enqueue([free, taken], tx=tx)
+
+    with pytest.raises(Conflict, match="rolled back: an enqueue in it was refused"):
+        await go_on()
+    assert await world.count("MATCH (n:Task|UniqueKey)") == 2
+
+
+async def test_an_enqueue_that_was_refused_as_a_whole_leaves_the_transaction_as_it_was(world: World) -> None:
+    await world.enqueue(new_task(key="taken"), new_task(key="lasts", unique=Unique.EVER))
+    refused = [
+        new_task(key="taken", payload=OTHER),
+        new_task(key="lasts", unique=Unique.EVER, on_conflict=OnConflict.REFUSE),
+        new_task(after=[new_task()]),
+    ]
+    async with world.store.graph.transaction() as tx:
+        (mine,) = await world.store.tasks.enqueue([new_task()], tx=tx)
+        for one in refused:
+            with pytest.raises(KgschedError):
+                await world.store.tasks.enqueue([one], tx=tx)
+    assert await world.statuses(mine) == ["pending"]
+    assert await world.count("MATCH (t:Task)") == 3
 
 
 async def test_what_went_before_a_refused_batch_is_told(world: World) -> None:

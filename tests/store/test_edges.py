@@ -111,12 +111,47 @@ async def test_a_parent_named_twice_counts_once(world: World) -> None:
     assert await world.status(child) is Status.PENDING
 
 
-async def test_a_child_whose_uid_does_not_follow_its_parents_is_refused(world: World) -> None:
-    child = new_task()
+@pytest.mark.parametrize("own", [True, False])
+async def test_a_child_whose_uid_does_not_follow_its_parents_gets_another(world: World, own: bool) -> None:
+    """Uids are the order of locks."""
+    child, grandchild = new_task(id="child"), new_task()
     parent = await world.enqueue_one()
-    with pytest.raises(Conflict, match="do not come after"):
-        await world.store.tasks.enqueue([_after(child, parent.uid)])
-    assert await world.count("MATCH (t:Task)") == 1
+    tasks = [_after(child, parent.uid), _after(grandchild, child.uid)]
+    if own:
+        answers = await world.store.tasks.enqueue(tasks)
+    else:
+        async with world.store.graph.transaction() as tx:
+            answers = await world.store.tasks.enqueue(tasks, tx=tx)
+        await world.sweep()
+    assert parent.uid < answers[0].uid < answers[1].uid
+    assert await world.statuses(*answers) == ["blocked", "blocked"]
+    await world.run_one()
+    assert await world.statuses(*answers) == ["pending", "blocked"]
+    assert await world.broken() == []
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("again", ["the key", "the id", "all of it"])
+async def test_a_chain_whose_first_task_is_there_with_a_later_uid_is_joined_to_it(
+    world: World, again: str, own: bool
+) -> None:
+    def chain() -> list[NewTask]:
+        first = new_task(id="a", key="k") if again != "the key" else new_task(key="k")
+        return [first, new_task(id="b", after=[first]) if again == "all of it" else new_task(after=[first])]
+
+    early, late = chain(), chain()
+    known = await world.enqueue(*late)
+    if own:
+        answers = await world.enqueue(*early)
+    else:
+        async with world.store.graph.transaction() as tx:
+            answers = await world.store.tasks.enqueue(early, tx=tx)
+        await world.sweep()
+    assert [one.uid == other.uid for one, other in zip(answers, known, strict=True)] == [True, again == "all of it"]
+    assert await world.count("MATCH (:Task {uid: $a})<-[:DEPENDS_ON]-(:Task)", a=known[0].uid) == 2 - (
+        again == "all of it"
+    )
+    assert await world.broken() == []
 
 
 async def test_nothing_may_wait_for_a_best_effort_lane(world: World) -> None:

@@ -19,11 +19,11 @@ from kgsched.surfaces.doors.fields import Answer, Arguments
 class Desk:
     """What an action is given: who asks, and the operations as they may see them.
 
-    repeat: what stands for this request when it is sent again, where a client gave it a key.
+    mark: what stands for this request when it is sent again, where a client gave it a key.
     """
 
-    def __init__(self, app: Kgsched, caller: Caller, repeat: str | None = None) -> None:
-        self.app, self.caller, self.repeat = app, caller, repeat
+    def __init__(self, app: Kgsched, caller: Caller, mark: str | None = None) -> None:
+        self.app, self.caller, self.mark = app, caller, mark
 
     @cached_property
     def operations(self) -> Operations:

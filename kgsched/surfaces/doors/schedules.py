@@ -42,7 +42,9 @@ async def _set_interval(desk: Desk, given: arguments.SetInterval) -> dict[str, A
 
 
 async def _run_now(desk: Desk, given: arguments.RunNow) -> dict[str, Any]:
-    done = await desk.operations.schedules.run_now(given.name, priority=given.priority, payload=given.payload)
+    done = await desk.operations.schedules.run_now(
+        given.name, priority=given.priority, payload=given.payload, mark=desk.mark
+    )
     return asdict(done)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from kgsched.core.access import Scope
@@ -42,18 +42,13 @@ async def _show(desk: Desk, given: arguments.OneTask) -> dict[str, Any]:
 
 
 async def _enqueue(desk: Desk, given: arguments.NewTask) -> Any:
-    return enqueued_record(await desk.operations.tasks.enqueue(_request(desk, given)))
+    return enqueued_record(await desk.operations.tasks.enqueue(EnqueueRequest(**given.request()), mark=desk.mark))
 
 
 async def _enqueue_many(desk: Desk, given: arguments.NewTasks) -> dict[str, Any]:
-    requests = [_request(desk, one, place) for place, one in enumerate(given.tasks)]
-    return {"tasks": [enqueued_record(one) for one in await desk.operations.tasks.enqueue_many(requests)]}
-
-
-def _request(desk: Desk, task: arguments.NewTask, place: int = 0) -> EnqueueRequest:
-    """A task without an id is named by the key of its request: what was lost on the way is found again."""
-    wanted = EnqueueRequest(**task.request())
-    return wanted if desk.repeat is None or wanted.id else replace(wanted, id=f"idem:{desk.repeat}:{place}")
+    requests = [EnqueueRequest(**one.request()) for one in given.tasks]
+    done = await desk.operations.tasks.enqueue_many(requests, mark=desk.mark)
+    return {"tasks": [enqueued_record(one) for one in done]}
 
 
 async def _cancel(desk: Desk, given: arguments.SomeTasks) -> dict[str, Any]:
@@ -61,7 +56,7 @@ async def _cancel(desk: Desk, given: arguments.SomeTasks) -> dict[str, Any]:
 
 
 async def _retry(desk: Desk, given: arguments.SomeTasks) -> dict[str, Any]:
-    changed = await desk.operations.tasks.retry(given.ids, by=desk.caller.by)
+    changed = await desk.operations.tasks.retry(given.ids, by=desk.caller.by, mark=desk.mark)
     return {"tasks": [asdict(one) for one in changed]}
 
 

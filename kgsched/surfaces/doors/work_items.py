@@ -57,12 +57,12 @@ async def _show(desk: Desk, given: arguments.OneWorkItem) -> dict[str, Any]:
 
 async def _retry(desk: Desk, given: arguments.OneWorkItem) -> dict[str, Any]:
     task = await _find(desk, given.id)
-    if task["status"] not in FAILED:
+    done = (await desk.operations.tasks.retry([task["uid"]], by=desk.caller.by, of=FAILED, mark=desk.mark))[0]
+    if done.answer == "not_dead" and done.status is not None:
         raise Conflict(
-            f"work item {given.id!r} is {_WORDS[Status(task['status'])]} ({task['status']}); "
+            f"work item {given.id!r} is {_WORDS[Status(done.status)]} ({done.status}); "
             "only failed and dead-lettered ones are retried"
         )
-    done = (await desk.operations.tasks.retry([task["uid"]], by=desk.caller.by))[0]
     if done.refused is not None:
         raise Conflict(f"work item {given.id!r} was not retried: {done.refused}")
     more = f"; {done.detail}" if done.detail else ""

@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgsched.core.access import Caller
+from kgsched.core.limits import KEEP_ANSWERS_MS
 from kgsched.errors import StoreError
 from kgsched.ports import AnswerStore
 from kgsched.surfaces.rest.problems import problem
@@ -19,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 HEADER = "idempotency-key"
 REPEATED = "Idempotency-Replayed"
-KEEP_MS = 24 * 3_600_000
+MARK = "mark"
 PATIENCE_MS = 120_000
 MAX_KEY = 255
 MAX_KEPT = 512 * 1024
@@ -31,8 +32,16 @@ def key_of(caller: Caller, text: str) -> str:
     return hashlib.sha256(f"{caller.space}\0{caller.token or caller.name}\0{text}".encode()).hexdigest()
 
 
+def mark_of(key: str, since: int, print_: str) -> str:
+    """What the deeds of a request are known by, as long as its key is kept."""
+    return hashlib.sha256(f"{key}\0{since}\0{print_}".encode()).hexdigest()[:32]
+
+
 class Repeats:
-    """Answers under `/v1/` and `/graph/` that something came of are kept for a day; what was refused is asked anew."""
+    """Answers under `/v1/` and `/graph/` that something came of are kept for a day; what was refused is asked anew.
+
+    An answer may be lost before it is kept: what the request did is known by its mark, and not done a second time.
+    """
 
     def __init__(self, app: ASGIApp, answers: Callable[[], AnswerStore]) -> None:
         self._app, self._answers = app, answers
@@ -55,10 +64,11 @@ class Repeats:
         what = (scope["method"].encode(), scope["raw_path"], scope["query_string"])
         print_ = hashlib.sha256(b"\0".join((*what, condition, request.get("body", b"")))).hexdigest()
         holder = uuid.uuid4().hex
-        row = await self._answers().take(key, print_, holder, KEEP_MS, PATIENCE_MS)
+        row = await self._answers().take(key, print_, holder, KEEP_ANSWERS_MS, PATIENCE_MS)
         if not row["mine"]:
             await _told(row, print_)(scope, receive, send)
             return
+        scope["state"][MARK] = mark_of(key, row["since"], print_)
         await self._carry_out(scope, request, receive, send, (key, holder))
 
     async def _carry_out(
@@ -86,7 +96,7 @@ class Repeats:
                 text = answer.body.decode("utf-8", "replace")
                 await self._answers().keep(key, holder, answer.status, text, answer.kind, answer.etag)
             else:
-                await self._answers().drop(key, holder)
+                await self._answers().release(key, holder)
         except StoreError as error:
             log.error("answer_not_kept", error=str(error))
 

@@ -7,7 +7,7 @@ from typing import Any
 from tests.store.races.parts import BLOCKED, CLAIMED, FAILED, FINISHED, PENDING, RUNNING, change, row, task
 from tests.store.races.race import Race
 
-UNDO = {"uid": "1", "n": 500, "shard": "0", "by": "me"}
+UNDO = {"uid": "1", "n": 500, "shard": "0", "by": "me", "of": ["failed", "dead_letter", "cancelled"]}
 HOLDER = "CREATE (:Task {uid: '8', live_key: 'u:default:k', status: 'pending'})"
 DEAD_CHILD = (task("0", "running"), task("1", "cancelled", cancelled_because=None))
 KEYED = {"key": "k", "live_key": "u:default:k"}

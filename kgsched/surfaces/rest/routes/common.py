@@ -9,14 +9,12 @@ from fastapi import Depends, Header, Path, Request
 from kgsched.core.access import Scope
 from kgsched.surfaces.doors.action import Action, Desk
 from kgsched.surfaces.rest.problems import documented
-from kgsched.surfaces.rest.repeats import HEADER, key_of
+from kgsched.surfaces.rest.repeats import MARK
 
 
 def desk_of(request: Request) -> Desk:
     """The desk of whoever sent the request."""
-    text = request.headers.get(HEADER)
-    repeat = None if text is None else key_of(request.state.caller, text)[:32]
-    return Desk(request.app.state.graph.app, request.state.caller, repeat)
+    return Desk(request.app.state.graph.app, request.state.caller, getattr(request.state, MARK, None))
 
 
 AtDesk = Annotated[Desk, Depends(desk_of)]

@@ -58,7 +58,7 @@ async def enqueue_task(desk: AtDesk, task: arguments.NewTask, response: Response
 
 @router.post("/batch", status_code=201, **about(actions.ENQUEUE_MANY, 404, 409, summary="Enqueue up to 500 tasks"))
 async def enqueue_tasks(desk: AtDesk, batch: arguments.NewTasks, repeat: RepeatKey = None) -> Any:
-    """With an Idempotency-Key, those without an id get one that is made of it: a second try makes no second task."""
+    """All or none, as far as 4 MB of them reach. With an Idempotency-Key a second try makes no second task."""
     return await actions.ENQUEUE_MANY(desk, batch)
 
 
