@@ -53,6 +53,12 @@ CALL (root, dead) {                                      // decide, under the lo
          ELSE 'retried' END AS answer
 }
 WITH root, answer, because, CASE WHEN answer = 'retried' THEN tasks ELSE [] END AS tasks
+CALL (tasks) {                                           // the history says what was cancelled; of runs it knows
+  UNWIND tasks AS t
+  WITH t WHERE t.status = 'cancelled' AND NOT EXISTS { MATCH (t)-[:ATTEMPT]->(a:Attempt) WHERE a.ended_at = t.finished_at }
+  OPTIONAL MATCH (b:Task {uid: t.cancelled_because})
+  CREATE (t)-[:ATTEMPT]->(:Attempt {number: t.claims, ended_at: t.finished_at, outcome: 'cancelled', message: 'because of ' + b.id})
+}
 CALL (tasks) {                                           // leave the terminal states; remember which for the counters
   UNWIND tasks AS t
   WITH t, t.space AS space, t.lane AS lane, t.type AS type, t.status AS was

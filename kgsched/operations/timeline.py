@@ -46,9 +46,11 @@ def timeline(task: Mapping[str, Any], attempts: list[Mapping[str, Any]]) -> list
         if one.get("outcome") == "refused":
             events.append((one.get("ended_at") or 0, "late finish refused", _late(one)))
             continue
+        if not one.get("started_at"):  # it did not run
+            events.append((one.get("ended_at") or 0, str(one.get("outcome")), one.get("message")))
+            continue
         ended_runs.add(int(one.get("number") or 0))
-        if one.get("started_at"):
-            events.append((one["started_at"], "started", f"run {one.get('number')} on {one.get('worker')}"))
+        events.append((one["started_at"], "started", f"run {one.get('number')} on {one.get('worker')}"))
         late = "late finish accepted" if one.get("late") else "run ended"
         outcome = "reaped" if one.get("outcome") == Status.PENDING else one.get("outcome")
         events.append((one.get("ended_at") or 0, f"{late}: {outcome}", _error(one)))

@@ -181,6 +181,23 @@ async def test_every_start_and_end_is_told_however_short_it_was(app: Kgsched, wo
     assert len({event["event_id"] for event in reader.events}) == len(told)
 
 
+async def test_a_cancel_that_was_undone_before_anybody_looked_is_told(app: Kgsched, world: World) -> None:
+    with serving(app) as server:
+        async with following(server.url) as reader:
+            await app.enqueue("read", id="one")
+            enqueued = await reader.until("task.enqueued", "one")
+        for _ in range(2):
+            await app.cancel("one")
+            await app.retry("one")
+        await world.finish(await world.claim_one(RULES), AckOutcome.COMPLETED)
+        async with following(server.url, **{"Last-Event-ID": enqueued["mark"]}) as reader:
+            await reader.until("task.completed", "one")
+    told = [one["event"].removeprefix("task.") for one in reader.events]
+    assert told == ["cancelled", "retried", "cancelled", "retried", "started", "completed"]
+    record = await app.operations.tasks.show("one")
+    assert [one["event"] for one in record["timeline"]] == ["enqueued", *told]
+
+
 async def test_an_id_from_the_future_does_not_silence_the_stream(app: Kgsched) -> None:
     with serving(app) as server:
         async with following(server.url, **{"Last-Event-ID": "253402300799999-x-enqueued"}) as reader:

@@ -144,6 +144,10 @@ async def test_a_tree_greater_than_one_step_comes_back_by_sweeps(world: World) -
     assert (await world.store.cluster.pulse()).revive_pending is not None
     await world.sweep()
     assert set(await world.statuses(*leaves)) == {"blocked"}
+    for one in (left, leaves[-1]):  # brought back at once, and by the sweep
+        assert [(run["outcome"], run["message"]) for run in await world.attempts(one)] == [
+            ("cancelled", f"because of {root.uid}")
+        ]
     while claims := await world.claim():
         for claim in claims:
             await world.finish(claim)

@@ -48,7 +48,7 @@ class TaskItem(ShortTask):
 
 
 class TaskRun(Answer):
-    """One run of a task that did not complete at the first claim, or a retry by a person."""
+    """One run of a task that did not complete at the first claim, a cancel that was undone, or a retry by a person."""
 
     number: int | None
     worker: str | None
