@@ -30,7 +30,7 @@ def read_filter(
         raise UnknownName("lane", lane, LANES)
     moment, notes = _since(since, now)
     chosen = TaskFilter(
-        statuses=tuple(_status(one) for text in statuses for one in text.split(",")) or None,
+        statuses=tuple(_status(one) for text in statuses for one in _parts(text)) or None,
         types=tuple(check_text("task type", one) for one in types) or None,
         schedule=None if schedule is None else check_text("schedule", schedule),
         source=None if source is None else check_text("source", source, MAX_KEY),
@@ -38,6 +38,11 @@ def read_filter(
         since=moment,
     )
     return chosen, notes
+
+
+def _parts(text: str) -> list[str]:
+    """Names between commas; a comma too many says nothing."""
+    return [one for one in text.split(",") if one.strip()] or [text]
 
 
 def _status(text: str) -> str:

@@ -79,7 +79,7 @@ def task_record(row: Mapping[str, Any]) -> Record:
 
 
 def attempt_record(row: Mapping[str, Any]) -> Record:
-    """One run that did not complete at the first claim, what a run reported too late, a cancel that was undone, or a retry."""
+    """A run that did not complete at the first claim, one that reported too late, a cancel that was undone, a retry."""
     keys = ("number", "worker", "started_at", "ended_at", "outcome", "late", "kind", "message", "traceback", "log")
     shown = {key: row.get(key) for key in keys} | {"result": read_json(row.get("result"))}
     return with_times(shown, ("started_at", "ended_at"))

@@ -56,6 +56,7 @@ async def test_filters_combine(operations: Operations, world: World) -> None:
         ({"source": "u1", "types": ["ask"]}, 1),
         ({"statuses": ["scheduled"]}, 1),
         ({"statuses": ["PENDING", "dead-letter"]}, 2),
+        ({"statuses": ["pending,dead-letter,"]}, 2),
         ({"lane": "queries"}, 2),
         ({"schedule": "none"}, 0),
         ({"since": "1h"}, 3),
