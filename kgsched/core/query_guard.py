@@ -39,15 +39,19 @@ PROCEDURES = frozenset(
     }
 )
 FUNCTION_SPACES = frozenset({"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"})
-_ESCAPE = re.compile(r"\\[uU](?![0-9a-fA-F]{0,3}[^0-9a-fA-FuU\x80-\U0010ffff])")  # digits of any script count
+_ESCAPE = re.compile(r"\\[uU](?![g-tv-zG-TV-Z])")  # the server takes signs and digits of any script for a number
 _NAME = rf"[\w{QUOTED}]+(?:\s*\.\s*[\w{QUOTED}]+)*"
 _CALLED = re.compile(rf"({_NAME})\s*\(")
 _CALL = re.compile(rf"(?<![\w.:$])CALL\b\s*({_NAME})", re.IGNORECASE)
+_AFTER_A_NAME = (
+    "IS|IN|AND|OR|XOR|AS|DESC|DESCENDING|ASC|ASCENDING|RETURN|WHERE|WITH|MATCH|OPTIONAL|UNWIND|CALL|UNION|ORDER|SKIP|"
+    "OFFSET|LIMIT|CONTAINS|STARTS|ENDS|THEN|ELSE|END|WHEN"
+)
 _FORBIDDEN = (
     (re.compile(r"(?<![\w.:$])LOAD\s+CSV\b", re.IGNORECASE), "LOAD CSV"),
     (re.compile(r"\bIN\s+(?:\d+\s+|\$\w+\s+)?(?:CONCURRENT\s+)?TRANSACTIONS\b", re.IGNORECASE), "IN TRANSACTIONS"),
     (re.compile(r"\bPERIODIC\s+COMMIT\b", re.IGNORECASE), "PERIODIC COMMIT"),
-    (re.compile(r"(?<![\w.:$|])USE\b(?!\s*[:=,.)\]}|<>+*/%^-]|\s*$)", re.IGNORECASE), "USE"),
+    (re.compile(rf"(?<![\w.:$|])USE\b(?!\s*(?:[:=,.)\]}}|<>+*/%^{{-]|$|(?:{_AFTER_A_NAME})\b))", re.IGNORECASE), "USE"),
     (re.compile(r"(?<![\w.:$])TERMINATE\b", re.IGNORECASE), "TERMINATE"),
     (re.compile(r"(?<![\w.:$])(?:ALL)?REDUCE\s*\(", re.IGNORECASE), "reduce()"),
 )

@@ -11,8 +11,9 @@ from kgsched.core.query_text import refuse, strings
 
 MAX_WAYS = 200
 _MATCHES = re.compile(r"=~\s*(?:(?P<text>'')|\$(?P<param>\w+))?(?P<more>\s*(?:\+|\|\||[.\[]))?")
-_QUANTIFIER = re.compile(r"(?<!\()[*+?{]")
-_GROUPED = re.compile(r"\)[*+?{]")
+_PLAIN_GROUP = re.compile(r"\?(?:[imsu]*|[imsu]*-[imsu]*)[:)]")
+_QUANTIFIERS = "*+?{"
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 def check_patterns(text: str, plain: str, params: Mapping[str, Any]) -> None:
@@ -21,27 +22,79 @@ def check_patterns(text: str, plain: str, params: Mapping[str, Any]) -> None:
     for match in _MATCHES.finditer(plain):
         pattern = params.get(match["param"]) if match["param"] else None
         if match["text"]:
-            pattern = literals[plain.count("''", 0, match.start("text"))]
+            pattern = _unescaped(literals[plain.count("''", 0, match.start("text"))])
         if not isinstance(pattern, str) or match["more"]:
             refuse("=~ with anything but one string or $parameter on its right")
-        elif len(_QUANTIFIER.findall(pattern)) > 1 or _GROUPED.search(pattern):
-            refuse(
-                "a regular expression with more than one of * + ? {}, or one behind a bracket; "
-                "use CONTAINS, STARTS WITH or ENDS WITH, with toLower() on both sides"
-            )
-        elif _ways(pattern) > MAX_WAYS:
+        _Scan(pattern).check()
+
+
+def _unescaped(literal: str) -> str:
+    return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[1]), literal, flags=re.DOTALL)
+
+
+class _Scan:
+    """One pass over a pattern: what repeats, and in how many ways alternatives can be chosen at most."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._quantifiers = 0
+        self._open = [1]
+        self._ways: list[int] = []
+
+    def check(self) -> None:
+        place = 0
+        while place < len(self._pattern):
+            place = self._step(self._pattern[place], place)
+        if self._quantifiers > 1:
+            _refuse_repeating()
+        if prod(self._ways) * prod(self._open) > MAX_WAYS:
             refuse(f"a regular expression with more than {MAX_WAYS} ways through its alternatives; use IN, or OR")
 
-
-def _ways(pattern: str) -> int:
-    """In how many ways alternatives can be chosen, at most: they are tried one by one, group after group."""
-    done: list[int] = []
-    open_: list[int] = [1]
-    for char in re.sub(r"\\.", "", pattern, flags=re.DOTALL):
+    def _step(self, char: str, place: int) -> int:
+        """The place behind what begins at `place`."""
+        if char == "\\":
+            return self._escape(place)
+        if char == "[":
+            return self._class_end(place)
         if char == "(":
-            open_.append(1)
-        elif char == ")" and len(open_) > 1:
-            done.append(open_.pop())
+            return self._group(place)
+        if char == ")":
+            if self._pattern[place + 1 : place + 2] in tuple(_QUANTIFIERS):
+                _refuse_repeating()
+            if len(self._open) > 1:
+                self._ways.append(self._open.pop())
         elif char == "|":
-            open_[-1] += 1
-    return prod(done) * prod(open_)
+            self._open[-1] += 1
+        elif char in _QUANTIFIERS:
+            self._quantifiers += 1
+        return place + 1
+
+    def _escape(self, place: int) -> int:
+        if self._pattern[place + 1 : place + 2] in ("", "Q", "E", "c", "k", *"123456789"):
+            refuse("a regular expression with \\Q, \\E, \\c or a reference to a group")
+        return place + 2
+
+    def _class_end(self, place: int) -> int:
+        """Of a class of single characters: no classes in it, no bracket at its beginning."""
+        found = re.compile(r"\[\^?+(?:[^\[\]\\&]|\\[^QE])+\]", re.DOTALL).match(self._pattern, place)
+        if found is None:
+            refuse("a regular expression with a class in brackets that holds a bracket or an &; write \\[, \\] or \\&")
+        return found.end()
+
+    def _group(self, place: int) -> int:
+        if self._pattern[place + 1 : place + 2] != "?":
+            self._open.append(1)
+            return place + 1
+        found = _PLAIN_GROUP.match(self._pattern, place + 1)
+        if found is None:
+            refuse("a regular expression with (? but for (?: and the flags i, m, s and u")
+        if found[0].endswith(":"):
+            self._open.append(1)
+        return found.end()
+
+
+def _refuse_repeating() -> None:
+    refuse(
+        "a regular expression with more than one of * + ? {}, or one behind a bracket; "
+        "use CONTAINS, STARTS WITH or ENDS WITH, with toLower() on both sides"
+    )

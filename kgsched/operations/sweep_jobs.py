@@ -93,10 +93,11 @@ async def _reap(store: Store, grace_ms: int) -> Report:
 
 
 async def _purge(store: Store, before: int) -> Report:
-    """Tasks that ended before an instant; then keys whose period is over, gates without tasks, silent workers."""
+    """Tasks that ended before an instant; then keys and answers whose time is over, old gates, silent workers."""
     tasks = await _repeat("purge", store, lambda one: one.sweeps.purge(before))
     rest = {
         "keys": await _repeat("forget_keys", store, lambda one: one.sweeps.forget_keys()),
+        "answers": await _repeat("forget_answers", store, lambda one: one.answers.forget()),
         "gates": await _repeat("forget_gates", store, lambda one: one.sweeps.forget_gates()),
         "workers": await _repeat("forget_workers", store, lambda one: one.sweeps.forget_workers()),
     }

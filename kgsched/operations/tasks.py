@@ -187,7 +187,7 @@ class TaskOperations:
         Under the same mark each comes back once. Raises NotFound before anything is changed.
         """
         rows = await resolve(self._store.reads, self._space, ids, skip_missing=skip_missing)
-        came_back: dict[str, str] = {}  # uid, and the id of the task with which it came
+        came_back: dict[str, tuple[str, str]] = {}  # by uid: the id of the task with which it came, and its status then
         changed: list[Changed] = []
         for row in sorted(rows, key=lambda row: str(row["uid"])):
             own = None if mark is None else f"{mark}:{row['uid']}"
@@ -213,8 +213,11 @@ class TaskOperations:
         ]
 
     async def _retry(
-        self, row: Record, by: str, of: Collection[Status], mark: str | None, came_back: dict[str, str]
+        self, row: Record, by: str, of: Collection[Status], mark: str | None, came_back: dict[str, tuple[str, str]]
     ) -> Changed:
+        if row["uid"] in came_back:
+            id_, status = came_back[row["uid"]]
+            return Changed(row["id"], row["uid"], "retried", status, detail=f"came back with {id_}")
         answer = await self._store.tasks.retry(row["uid"], by, of=of, mark=mark)
         for _ in range(_CASCADE_TRIES):
             if answer is None or answer["answer"] != "cascading":
@@ -224,13 +227,11 @@ class TaskOperations:
         if answer is None:
             return Changed(row["id"], row["uid"], "gone", None, "it was purged meanwhile")
         status = dict(answer["tasks"]).get(row["uid"], answer["status"])
-        if answer["answer"] == "not_dead" and row["uid"] in came_back:
-            return Changed(row["id"], row["uid"], "retried", status, detail=f"came back with {came_back[row['uid']]}")
         refusal = _REFUSALS.get(answer["answer"])
         if refusal is not None:
             why = refusal.format(status=answer["status"], because=answer["because"])
             return Changed(row["id"], row["uid"], answer["answer"], answer["status"], why)
-        came_back |= {uid: row["id"] for uid, now in answer["tasks"] if uid != row["uid"] and now != "cancelled"}
+        came_back |= {uid: (row["id"], now) for uid, now in answer["tasks"] if uid != row["uid"] and now != "cancelled"}
         others = len(answer["tasks"]) - 1
         return Changed(
             row["id"],

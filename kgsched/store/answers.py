@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from kgsched.core.limits import KEEP_ANSWERS_MS
+from kgsched.core.task import Swept
 from kgsched.errors import StorageConflict
 from kgsched.store.client import Client, OpenTransaction
 
@@ -35,21 +36,27 @@ class Answers:
             "idempotency/keep", key=key, holder=holder, status=status, body=body, kind=kind, etag=etag
         )
 
-    async def release(self, key: str, holder: str) -> None:
-        await self._client.run("idempotency/release", key=key, holder=holder)
+    async def release(self, key: str, holder: str, *, refused: bool) -> None:
+        await self._client.run("idempotency/release", key=key, holder=holder, refused=refused)
 
-    async def forget(self, n: int = 1000) -> int:
-        return int((await self._client.run("idempotency/forget", n=n))[0]["forgotten"])
+    async def forget(self, n: int = 1000) -> Swept:
+        """Delete what is no longer kept."""
+        count = int((await self._client.run("idempotency/forget", n=n))[0]["forgotten"])
+        return Swept("forget_answers", count, more=count >= n)
 
 
 async def once(
-    tx: OpenTransaction, mark: str, deed: Callable[[], Awaitable[Outcome]], done: Callable[[Outcome], bool]
+    tx: OpenTransaction,
+    mark: str,
+    deed: Callable[[], Awaitable[Outcome]],
+    done: Callable[[Outcome], bool] = bool,
+    keep_ms: int = KEEP_ANSWERS_MS,
 ) -> Outcome:
     """What a deed came to (a JSON value): when it was done under this mark before, what it came to then.
 
     The outcome is kept by the transaction of the deed itself, if `done` says that there is something to keep.
     """
-    row = (await tx.named("idempotency/begin", key=mark, keep_ms=KEEP_ANSWERS_MS))[0]
+    row = (await tx.named("idempotency/begin", key=mark, keep_ms=keep_ms))[0]
     if row["outcome"] is not None:
         before: Outcome = json.loads(row["outcome"])
         return before

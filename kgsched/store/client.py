@@ -188,10 +188,7 @@ class Client:
                 async with inner:
                     tx = OpenTransaction(inner, self._prefix)
                     yield tx
-                    if tx.spoiled is not None:
-                        raise Conflict(f"the transaction was rolled back: {tx.spoiled}")
-                    if not inner.closed():
-                        await inner.commit()
+                    await tx.commit()
         except (Neo4jError, DriverError, OSError) as error:
             raise translate(error, "transaction") from error
 
@@ -247,6 +244,8 @@ class OpenTransaction:
         self._inner, self._prefix = inner, prefix
         self.gates: list[Sequence[str]] = []
         self.spoiled: str | None = None
+        self._failed: KgschedError | None = None
+        self._over = False
 
     def spoil(self, why: str) -> None:
         """Refuse the commit: what was written cannot stay as it is."""
@@ -261,7 +260,8 @@ class OpenTransaction:
             result = await self._inner.run(cypher, params)
             return await result.data()
         except (Neo4jError, DriverError, OSError) as error:
-            raise translate(error, "statement in a transaction") from error
+            self._failed = translate(error, "statement in a transaction")
+            raise self._failed from error
 
     async def named(self, name: str, /, **params: Any) -> list[dict[str, Any]]:
         one = statement(name)
@@ -269,7 +269,22 @@ class OpenTransaction:
             result = await self._inner.run(self._prefix + one.text, one.arguments(params))
             return await result.data()
         except (Neo4jError, DriverError, OSError) as error:
-            raise translate(error, name) from error
+            self._failed = translate(error, name)
+            raise self._failed from error
+
+    async def commit(self) -> None:
+        """Commit, unless it was rolled back on purpose. Raises Conflict or StoreError where nothing can be."""
+        if self._over:
+            return
+        if self.spoiled is not None:
+            raise Conflict(f"the transaction was rolled back: {self.spoiled}")
+        if self._failed is not None:
+            raise StoreError(f"the transaction was rolled back: a statement in it failed ({self._failed})")
+        if self._inner.closed():
+            raise StoreError("the transaction was rolled back: a statement in it was cancelled")
+        self._over = True
+        await self._inner.commit()
 
     async def rollback(self) -> None:
+        self._over = True
         await self._inner.rollback()

@@ -48,18 +48,21 @@ def distinct(tasks: Sequence[NewTask], *, no_twin_keys: bool) -> tuple[list[NewT
 
 
 def recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict[str, Enqueued]:
+    """Who stands for each task: itself, where it was written before, whoever has its key now. Raises Conflict."""
     tasks = {task.uid: task for task in batch}
     known: dict[str, Enqueued] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row["uid"] != row["asked"]):
         task = tasks[row["asked"]]
         own = row["uid"] == task.uid
+        before = known.get(task.uid)
+        if before is not None and before.answer is Answer.CREATED:
+            continue
         if not own and row["by"] == "key" and task.on_conflict is OnConflict.REFUSE and row["id"] != task.id:
             raise Conflict(f"key {task.key!r} is taken by task {row['id']!r}")
         if not own and (row["type"] != task.type or row["payload"] != task.payload):
             raise conflict(row["by"], task, row["id"])
-        if own or task.uid not in known:
-            answer = Answer.CREATED if own else Answer.EXISTING
-            known[task.uid] = Enqueued(row["uid"], row["id"], answer, Status(row["status"]))
+        answer = Answer.CREATED if own else Answer.EXISTING
+        known[task.uid] = before or Enqueued(row["uid"], row["id"], answer, Status(row["status"]))
     return known
 
 

@@ -40,6 +40,15 @@ class Kinds:
         return n in (1, len(self.plain), len(self.edged))
 
 
+def needs_mark(batch: Sequence[NewTask]) -> bool:
+    """Whether uids do not tell what came of a batch: it may replace, or tasks that are there may stand for some."""
+    return any(replaces(task) for task in batch) or (len(batch) > 1 and any(map(_may_be_there, batch)))
+
+
+def _may_be_there(task: NewTask) -> bool:
+    return task.key is not None or task.id is not None
+
+
 def batches(tasks: Sequence[NewTask]) -> Iterator[list[NewTask]]:
     """Batches bounded in rows and in bytes, in order."""
     batch: list[NewTask] = []

@@ -28,8 +28,17 @@ _Run = Callable[..., Awaitable[list[dict[str, Any]]]]
 
 
 async def existing(run: _Run, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
-    """Those that an id or live key is known by already. Raises Conflict."""
-    return recognise(tasks, await run("tasks/find_existing", rows=[sought(task) for task in tasks]))
+    """Those that are known by uid, id or live key already. Raises Conflict."""
+    return await _find(run, tasks, [sought(task) for task in tasks])
+
+
+async def own(run: _Run, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:
+    """Those that were written under their own uids before."""
+    return await _find(run, tasks, [{"uid": one.uid, "id": None, "space": one.space, "key": None} for one in tasks])
+
+
+async def _find(run: _Run, tasks: Sequence[NewTask], rows: list[dict[str, Any]]) -> dict[str, Enqueued]:
+    return recognise(tasks, await run("tasks/find_existing", rows=rows))
 
 
 async def _enqueue_plain(run: _Run, tasks: Sequence[NewTask]) -> dict[str, Enqueued]:

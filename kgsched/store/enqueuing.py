@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from kgsched.core.limits import KEEP_ANSWERS_MS
 from kgsched.core.states import Status
 from kgsched.core.task import Answer, Enqueued, NewTask
 from kgsched.errors import Conflict, NotFound, StorageConflict, StorageConnectionError
@@ -13,12 +14,14 @@ from kgsched.ports import Transaction
 from kgsched.store.answers import once
 from kgsched.store.client import Client, OpenTransaction, UniqueViolation
 from kgsched.store.enqueue_answers import Misplaced, distinct, refuse_best_effort
-from kgsched.store.enqueue_rows import Kinds, batches, renamed, renumbered, replaces
-from kgsched.store.enqueue_writers import Joiner, Writer, existing
+from kgsched.store.enqueue_rows import Kinds, batches, needs_mark, renamed, renumbered
+from kgsched.store.enqueue_writers import Joiner, Writer, existing, own
 from kgsched.store.gates import Gates
 
 _TRIES = 8
 _ASK_AGAIN = 3
+_KEEP_OWN_MS = 3_600_000
+_OWN = "batch:"
 
 
 def _nobody() -> dict[str, Enqueued]:
@@ -26,12 +29,13 @@ def _nobody() -> dict[str, Enqueued]:
 
 
 def _kept(one: Enqueued) -> list[str | None]:
-    return [one.uid, one.id, one.answer.value, one.status.value if one.status else None]
+    id_ = None if one.id == one.uid else one.id
+    return [one.uid, id_, one.answer.value, one.status.value if one.status else None]
 
 
-def _told(kept: Sequence[str]) -> Enqueued:
+def _told(kept: Sequence[Any]) -> Enqueued:
     uid, id_, answer, status = kept
-    return Enqueued(uid, id_, Answer(answer), Status(status) if status else None)
+    return Enqueued(uid, id_ or uid, Answer(answer), Status(status) if status else None)
 
 
 class Enqueuing:
@@ -58,11 +62,11 @@ class Enqueuing:
     async def _enqueue_all(self, tasks: Sequence[NewTask], mark: str | None) -> dict[str, Enqueued]:
         done = _nobody()
         for place, batch in enumerate(batches(tasks)):
-            own = None if mark is None else f"{mark}:{place}"
-            if own is None and any(replaces(task) for task in batch):
-                own = f"replace:{batch[0].uid}"  # nothing else tells that a task was replaced by this very request
+            its = None if mark is None else f"{mark}:{place}"
+            if its is None and needs_mark(batch):
+                its = f"{_OWN}{batch[0].uid}"
             try:
-                done |= await self._repeat([renamed(task, done) for task in batch], own)
+                done |= await self._repeat([renamed(task, done) for task in batch], its)
             except (Conflict, NotFound) as error:
                 so_far = f"the {len(done)} tasks before its batch were" if done else "nothing was"
                 raise type(error)(f"{error}; {so_far} enqueued") from None
@@ -75,7 +79,7 @@ class Enqueuing:
         lost = moved = 0
         while True:
             try:
-                done = await self._enqueue(batch, mark)
+                done = await self._enqueue(batch, mark, again=lost > 0)
                 return {uid: done[task.uid] for uid, task in zip(asked, batch, strict=True)}
             except StorageConnectionError:
                 lost += 1
@@ -87,8 +91,9 @@ class Enqueuing:
                     raise
                 batch = renumbered(batch, error.waited_for)
 
-    async def _enqueue(self, batch: list[NewTask], mark: str | None) -> dict[str, Enqueued]:
-        left, done = batch, _nobody()
+    async def _enqueue(self, batch: list[NewTask], mark: str | None, *, again: bool) -> dict[str, Enqueued]:
+        done = await own(self._client.run, batch) if again and mark is None else _nobody()
+        left = [task for task in batch if task.uid not in done]
         for _ in range(_TRIES):
             if not left and mark is None:
                 return done
@@ -123,7 +128,8 @@ class Enqueuing:
             done |= known
             return {"tasks": [_kept(done[task.uid]) for task in batch], "freed": freed}
 
-        outcome = await self._client.atomically("enqueue", lambda tx: once(tx, mark, lambda: write(tx), bool))
+        keep_ms = _KEEP_OWN_MS if mark.startswith(_OWN) else KEEP_ANSWERS_MS
+        outcome = await self._client.atomically("enqueue", lambda tx: once(tx, mark, lambda: write(tx), bool, keep_ms))
         await self._gates.admit(outcome["freed"])
         return {task.uid: _told(kept) for task, kept in zip(batch, outcome["tasks"], strict=True)}
 

@@ -15,9 +15,10 @@ class Events:
         self._client = client
 
     async def read(self, space: str, places: Mapping[str, tuple[int, str]], n: int) -> dict[str, Any]:
-        """Row {now, enqueued, started, ended, runs}: of each the next n behind its place, epoch ms and a name."""
+        """{now, enqueued, started, ended, runs}: of each the next n behind its place, epoch ms and a name."""
         behind: dict[str, Any] = {kind: {"at": at, "name": name} for kind, (at, name) in places.items()}
-        return (await self._client.run("events/read", space=space, n=n, **behind))[0]
+        rows = await self._client.run("events/read", space=space, n=n, **behind)
+        return {"now": rows[0]["now"]} | {row["source"]: row["found"] for row in rows}
 
     async def oldest_open(self) -> int:
         """Since when (epoch ms) the oldest open transaction of the server is open: what was before it is committed."""

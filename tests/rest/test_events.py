@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -196,6 +197,25 @@ async def test_a_cancel_that_was_undone_before_anybody_looked_is_told(app: Kgsch
     assert told == ["cancelled", "retried", "cancelled", "retried", "started", "completed"]
     record = await app.operations.tasks.show("one")
     assert [one["event"] for one in record["timeline"]] == ["enqueued", *told]
+
+
+async def test_a_cascade_that_came_and_went_is_told_to_who_comes_late(app: Kgsched, world: World) -> None:
+    """Its many runs and cancels are read within the memory that a transaction of the server has."""
+    with serving(app) as server:
+        async with following(server.url) as reader:
+            root = await app.enqueue("read", id="root")
+            enqueued = await reader.until("task.enqueued", "root")
+        await world.enqueue(*(new_task("read", after=[root.uid]) for _ in range(700)))
+        for _ in range(2):
+            await app.cancel("root")
+            await world.sweep()
+            await app.retry("root")
+            await world.sweep()
+        await app.enqueue("read", id="last")
+        async with following(server.url, **{"Last-Event-ID": enqueued["mark"]}) as reader:
+            await reader.until("task.enqueued", "last")
+    told = Counter(one["event"] for one in reader.events)
+    assert told == {"task.enqueued": 700 + 1, "task.cancelled": 2 * 701, "task.retried": 2}
 
 
 async def test_an_id_from_the_future_does_not_silence_the_stream(app: Kgsched) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from kgsched.core.limits import MAX_BATCH_ROWS
 from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
-from kgsched.errors import Conflict, KgschedError, NotFound
+from kgsched.errors import Conflict, KgschedError, NotFound, StoreError
 from tests.store.worlds import World, new_task
 
 OTHER = '{"other":1}'
@@ -79,6 +79,31 @@ async def test_a_transaction_with_a_part_of_a_refused_batch_says_that_it_is_roll
     with pytest.raises(Conflict, match="rolled back: an enqueue in it was refused"):
         await go_on()
     assert await world.count("MATCH (n:Task|UniqueKey)") == 2
+
+
+@pytest.mark.parametrize("how", ["it failed", "it was cancelled"])
+async def test_a_transaction_in_which_a_statement_broke_off_is_not_silent_about_it(world: World, how: str) -> None:
+    async def go_on() -> None:
+        async with world.store.graph.transaction() as tx:
+            await tx.run("CREATE (:Mine)")
+            if how == "it failed":
+                with pytest.raises(KgschedError):
+                    await tx.run("RETURN 1 / 0")
+                return
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await tx.run("UNWIND range(1, 100000000) AS n RETURN max(n)")
+
+    with pytest.raises(StoreError, match="rolled back: a statement in it"):
+        await go_on()
+    assert await world.count("MATCH (m:Mine)") == 0
+
+
+async def test_a_transaction_that_its_user_rolled_back_ends_in_peace(world: World) -> None:
+    async with world.store.graph.transaction() as tx:
+        await tx.run("CREATE (:Mine)")
+        await tx.rollback()
+    assert await world.count("MATCH (m:Mine)") == 0
 
 
 async def test_an_enqueue_that_was_refused_as_a_whole_leaves_the_transaction_as_it_was(world: World) -> None:

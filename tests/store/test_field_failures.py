@@ -127,10 +127,10 @@ async def test_bookkeeping_is_bounded_by_its_keeping_time(world: World) -> None:
     await world.cypher("CREATE (:Gate {space: 'default', key: 'old', limit: 1, used_at: 1})")
     await world.cypher("MATCH (w:Worker) SET w.expires_at = 1")
     await world.cypher("MATCH (t:Task) SET t.finished_at = 1")
-    await world.cypher("MATCH (k:UniqueKey) SET k.until = 1")
+    await world.cypher("MATCH (k:UniqueKey|Answer) SET k.until = 1")
     while (await sweeps.purge(1000)).more:
         pass
-    for forget in (sweeps.forget_workers, sweeps.forget_keys, sweeps.forget_gates):
+    for forget in (sweeps.forget_workers, sweeps.forget_keys, sweeps.forget_gates, world.store.answers.forget):
         while (await forget()).more:
             pass
     rows = await world.cypher("MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS n")

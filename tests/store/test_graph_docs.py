@@ -114,5 +114,5 @@ async def test_every_relationship_is_there(lived: Neo4jStore) -> None:
 
 async def test_no_label_is_left_out(lived: Neo4jStore) -> None:
     rows = await lived.graph.query("MATCH (n) UNWIND labels(n) AS label RETURN DISTINCT label")
-    machinery = {"Migration", "Stat", "Gate", "Lease", "ScheduleRevision", "Note"}
+    machinery = {"Migration", "Stat", "Gate", "Lease", "ScheduleRevision", "Note", "Answer"}
     assert {row["label"] for row in rows} - machinery == set(TABLES) - {"Relationships"}

@@ -32,7 +32,6 @@ from kgsched.version import __version__
 
 log = structlog.get_logger(__name__)
 NOTE_S = 5.0
-FORGET_S = 60.0
 ABOUT = """Tasks and schedules inside a Neo4j graph. Errors are problem documents (RFC 9457); lists have cursors; times
 are ISO 8601 in UTC. Changes by POST and PATCH take an Idempotency-Key."""
 
@@ -134,19 +133,13 @@ class HttpApp:
                     await self.graph.doorkeeper.note_uses()
 
     async def _upkeep(self) -> None:
-        """Write down uses of tokens, forget old answers."""
-        passed = FORGET_S
+        """Write down uses of tokens."""
         while True:
             try:
                 await self.graph.doorkeeper.note_uses()
-                if passed >= FORGET_S:
-                    passed = 0.0
-                    while await self.graph.app.store.answers.forget():
-                        pass
             except KgschedError as error:
                 log.warning("http_upkeep_failed", error=str(error))
             await asyncio.sleep(NOTE_S)
-            passed += NOTE_S
 
 
 async def _kgsched_error(_: Request, error: Exception) -> Response:

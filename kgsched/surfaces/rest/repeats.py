@@ -96,7 +96,7 @@ class Repeats:
                 text = answer.body.decode("utf-8", "replace")
                 await self._answers().keep(key, holder, answer.status, text, answer.kind, answer.etag)
             else:
-                await self._answers().release(key, holder)
+                await self._answers().release(key, holder, refused=400 <= answer.status < 500)
         except StoreError as error:
             log.error("answer_not_kept", error=str(error))
 

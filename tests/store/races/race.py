@@ -16,9 +16,7 @@ from tests.store.worlds import World
 
 DEADLINE = 30.0
 _LOCK = re.compile(r"^\s*SET \w\.lock_v = 0$\n?", re.MULTILINE)
-_BLOCKED = (
-    "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' OR status = 'Closing' RETURN count(*) AS n"
-)
+BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' OR status = 'Closing' RETURN count(*) AS n"
 
 Row = Mapping[str, Any]
 
@@ -117,7 +115,7 @@ async def _until_blocked(world: World, running: asyncio.Task[list[dict[str, Any]
     """Wait until the statement waits for a lock; False when it came to its end without."""
     async with asyncio.timeout(DEADLINE):
         while not running.done():
-            if (await world.store.graph.query(_BLOCKED))[0]["n"]:
+            if (await world.store.graph.query(BLOCKED))[0]["n"]:
                 return True
             await asyncio.wait({running}, timeout=0.01)
     return False
