@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from kgsched.app import Kgsched
     from kgsched.config import Settings
     from kgsched.errors import Cancel, KgschedError, Permanent, Retry, Snooze, TaskFailed
+    from kgsched.operations.new_task import EnqueueRequest
     from kgsched.runtime.context import TaskContext
 
 
 __all__ = [
     "Cancel",
+    "EnqueueRequest",
     "Kgsched",
     "KgschedError",
     "Permanent",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "EnqueueRequest": "kgsched.operations.new_task",
     "Kgsched": "kgsched.app",
     "Settings": "kgsched.config",
     "TaskContext": "kgsched.runtime.context",

@@ -52,7 +52,7 @@ _FORBIDDEN = (
     (re.compile(r"\bIN\s+(?:\d+\s+|\$\w+\s+)?(?:CONCURRENT\s+)?TRANSACTIONS\b", re.IGNORECASE), "IN TRANSACTIONS"),
     (re.compile(r"\bPERIODIC\s+COMMIT\b", re.IGNORECASE), "PERIODIC COMMIT"),
     (re.compile(rf"(?<![\w.:$|])USE\b(?!\s*(?:[:=,.)\]}}|<>+*/%^{{-]|$|(?:{_AFTER_A_NAME})\b))", re.IGNORECASE), "USE"),
-    (re.compile(r"(?<![\w.:$])TERMINATE\b", re.IGNORECASE), "TERMINATE"),
+    (re.compile(r"(?<![\w.:$])TERMINATE\s+TRANSACTIONS?\b", re.IGNORECASE), "TERMINATE"),
     (re.compile(r"(?<![\w.:$])(?:ALL)?REDUCE\s*\(", re.IGNORECASE), "reduce()"),
 )
 _RANGE = re.compile(r"(?<![\w.:$])RANGE\s*\(", re.IGNORECASE)

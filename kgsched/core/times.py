@@ -53,19 +53,23 @@ def parse_instant(text: str) -> tuple[int, bool]:
     return millis, moment.tzinfo is None
 
 
-def parse_duration(value: str | int | float) -> int:
-    """Milliseconds of `90`, `90s`, `1.5h`, `1h30m`, `2d`; a bare number is seconds. Raises InvalidValue."""
+def parse_duration(value: str | int | float, what: str = "") -> int:
+    """Milliseconds of `90`, `90s`, `1.5h`, `1h30m`, `2d`; a bare number is seconds.
+
+    Raises InvalidValue that says `what` it was to be.
+    """
+    named = f"{what} {value!r}".lstrip()
     if isinstance(value, bool):
-        raise InvalidValue(f"{value!r} is not a duration like 30s, 15m, 1h30m or 2d")
+        raise InvalidValue(f"{named} is not a duration like 30s, 15m, 1h30m or 2d")
     text = str(value).strip().lower()
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text):
         text += "s"
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise InvalidValue(f"{value!r} is not a duration like 30s, 15m, 1h30m or 2d")
+        raise InvalidValue(f"{named} is not a duration like 30s, 15m, 1h30m or 2d")
     millis = round(sum(float(number) * _UNITS[unit] for number, unit in parts))
     if millis > MAX_DURATION:
-        raise InvalidValue(f"duration {value!r} is longer than 100 years")
+        raise InvalidValue(f"{what or 'duration'} {value!r} is longer than 100 years")
     return millis
 
 

@@ -12,7 +12,7 @@ from kgsched.core.binding import bind
 from kgsched.core.lanes import DEFAULT_LANE
 from kgsched.core.limits import check_text
 from kgsched.core.task import Enqueued, Gate, Limits, NewTask, OnConflict
-from kgsched.errors import InvalidValue, Permanent
+from kgsched.errors import InvalidValue, NotFound, Permanent
 from kgsched.operations.ids import missing_task
 from kgsched.operations.new_task import MAX_AFTER, EnqueueRequest, Surroundings, build
 from kgsched.ports import Store, Transaction
@@ -45,27 +45,37 @@ class Enqueuer:
         """
         if tx is not None and not hasattr(tx, "named"):
             raise InvalidValue(f"tx must be what `async with app.transaction() as tx` gives, not {tx!r}")
+        if not all(isinstance(one, EnqueueRequest) for one in requests):
+            raise InvalidValue("enqueue_many takes a list of kgsched.EnqueueRequest(type, payload=…, …)")
         around = await self._surroundings(requests, space or self._settings.space)
         known = await self._uids(requests, around.space, trust_uids=tx is not None)
         tasks: list[NewTask] = []
         notes: list[tuple[str, ...]] = []
-        for request in requests:
-            for one in request.after:
-                if one not in known:
-                    raise missing_task(one, "it was to be waited for, and ")
-            self._check_payload(request)
-            if tx is not None and request.on_conflict == OnConflict.REPLACE:
-                raise InvalidValue(
-                    "on_conflict='replace' cannot be used in a transaction of your own: "
-                    "what it replaces would be locked until you commit"
-                )
-            task, said = build(request, around, known, self._store.new_uid)
+        for place, request in enumerate(requests):
+            try:
+                self._check(request, known, tx)
+                task, said = build(request, around, known, self._store.new_uid)
+            except (InvalidValue, NotFound) as error:
+                if len(requests) > 1:
+                    error.args = (f"task {place} of this enqueue: {error}",)
+                raise
             known[task.id or task.uid] = task.uid
             tasks.append(task)
             notes.append(said)
         await self._ensure_gates(tasks, around)
         done = await self._store.tasks.enqueue(tasks, tx=tx, mark=mark)
         return [replace(one, notes=said) if said else one for one, said in zip(done, notes, strict=True)]
+
+    def _check(self, request: EnqueueRequest, known: Mapping[str, str], tx: Transaction | None) -> None:
+        for one in request.after:
+            if one not in known:
+                raise missing_task(one, "it was to be waited for, and ")
+        self._check_payload(request)
+        if tx is not None and request.on_conflict == OnConflict.REPLACE:
+            raise InvalidValue(
+                "on_conflict='replace' cannot be used in a transaction of your own: "
+                "what it replaces would be locked until you commit; enqueue it without tx"
+            )
 
     def _check_payload(self, request: EnqueueRequest) -> None:
         """A handler that is here must be able to take it; one elsewhere judges when it runs."""

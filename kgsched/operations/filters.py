@@ -56,7 +56,11 @@ def _since(since: str | int | None, now: int | None) -> tuple[int | None, tuple[
     if since is None or isinstance(since, int):
         return since, ()
     if not since[:1].isdigit() or (since[-1:].isalpha() and "T" not in since.upper()[:-1]):
-        return (now or 0) - parse_duration(since), ()
+        try:
+            return (now or 0) - parse_duration(since), ()
+        except InvalidValue:
+            what = "neither an instant like 2026-11-30T21:00:00Z nor a duration back from now like 2h"
+            raise InvalidValue(f"since {since!r} is {what}") from None
     try:
         moment, naive = parse_instant(since)
     except InvalidValue as error:

@@ -46,7 +46,7 @@ def parse_rate(text: str) -> tuple[int, int]:
     starts, slash, period = text.partition("/")
     if not slash or not starts.strip().isdecimal() or len(starts) > 9:
         raise InvalidValue(f"rate {text!r} is not starts per period, like 10/1m")
-    return int(starts), parse_duration(period)
+    return int(starts), parse_duration(period, "period")
 
 
 def _record(row: Mapping[str, Any]) -> Record:

@@ -125,7 +125,8 @@ def _eta(request: EnqueueRequest) -> tuple[int | None, tuple[str, ...]]:
 def _delay(request: EnqueueRequest) -> int | None:
     if request.delay is None:
         return None
-    return parse_duration(request.delay.total_seconds() if isinstance(request.delay, timedelta) else request.delay)
+    delay = request.delay.total_seconds() if isinstance(request.delay, timedelta) else request.delay
+    return parse_duration(delay, "delay")
 
 
 def _unique(request: EnqueueRequest) -> tuple[Unique, int | None]:
@@ -140,7 +141,9 @@ def _unique(request: EnqueueRequest) -> tuple[Unique, int | None]:
     if request.unique_for == Unique.EVER:
         return Unique.EVER, None
     period = request.unique_for
-    return Unique.PERIOD, parse_duration(period.total_seconds() if isinstance(period, timedelta) else period)
+    return Unique.PERIOD, parse_duration(
+        period.total_seconds() if isinstance(period, timedelta) else period, "unique_for"
+    )
 
 
 def _on_conflict(text: str) -> OnConflict:

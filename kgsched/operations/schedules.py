@@ -98,7 +98,7 @@ class ScheduleOperations:
 
     async def set_interval(self, name: str, interval: str | float, by: str) -> ScheduleChange:
         """A new interval (a bare number is seconds); a cron schedule becomes an interval, and a note says so."""
-        millis = parse_duration(interval)
+        millis = parse_duration(interval, "interval")
         return await self._change(name, by, lambda live: set_interval(name, live, millis))
 
     async def change(
@@ -116,7 +116,7 @@ class ScheduleOperations:
         version: the one that the caller saw. Raises Stale when it is another one by now.
         """
         bucket = None if priority is None else parse_priority(priority)
-        millis = None if interval is None else parse_duration(interval)
+        millis = None if interval is None else parse_duration(interval, "interval")
 
         def decide(live: Mapping[str, Any]) -> MergePlan:
             timing = MergePlan(name, {}) if millis is None else set_interval(name, live, millis)

@@ -142,7 +142,7 @@ class TaskOperations:
 
         Raises NotFound, also when a task is purged meanwhile, InvalidValue for a timeout that is none.
         """
-        timeout = None if timeout is None else parse_duration(timeout) / 1000
+        timeout = None if timeout is None else parse_duration(timeout, "timeout") / 1000
         uids = [row["uid"] for row in await resolve(self._store.reads, self._space, ids)]
         until = None if timeout is None else time.monotonic() + timeout
         last: dict[str, Any] = {}

@@ -45,7 +45,7 @@ class TokenOperations:
             "scopes": sorted(parse_scopes(scopes, space)),
             "created_by": by,
         }
-        ttl_ms = parse_duration(ttl)
+        ttl_ms = parse_duration(ttl, "ttl")
         if not 0 < ttl_ms <= LONGEST_MS:
             raise InvalidValue(f"ttl {ttl!r} is not between 1ms and ten years")
         text = token_text(secrets.token_bytes(SECRET_BYTES))

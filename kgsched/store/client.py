@@ -255,7 +255,12 @@ class OpenTransaction:
         """Gates [space, key] to admit to, once this is committed."""
         self.gates += gates
 
+    def _check(self) -> None:
+        if self._inner.closed():
+            raise Conflict("this transaction is over; statements and enqueues in it belong inside of its block")
+
     async def run(self, cypher: str, /, **params: Any) -> list[dict[str, Any]]:
+        self._check()
         try:
             result = await self._inner.run(cypher, params)
             return await result.data()
@@ -264,6 +269,7 @@ class OpenTransaction:
             raise self._failed from error
 
     async def named(self, name: str, /, **params: Any) -> list[dict[str, Any]]:
+        self._check()
         one = statement(name)
         try:
             result = await self._inner.run(self._prefix + one.text, one.arguments(params))

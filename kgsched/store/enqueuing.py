@@ -141,7 +141,8 @@ async def _enqueue_in(tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, En
         for batch in batches(tasks):
             await joiner.write([renamed(task, joiner.done) for task in batch])
     except (Conflict, NotFound) as error:
-        if joiner.wrote:
-            tx.spoil(f"an enqueue in it was refused after a part of it was written: {error}")
-        raise
+        if not joiner.wrote:
+            raise type(error)(f"{error}; nothing was enqueued") from None
+        tx.spoil(f"an enqueue in it was refused after a part of it was written; do all of it again ({error})")
+        raise type(error)(f"{error}; a part was written, so this transaction will be rolled back: leave it") from None
     return joiner.done

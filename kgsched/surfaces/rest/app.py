@@ -150,8 +150,8 @@ async def _kgsched_error(_: Request, error: Exception) -> Response:
 async def _mistakes(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     choices = CHOICES.get(request.url.path, frozenset())
-    told = [{**one, "loc": [*one["loc"][:1], *_inside(one["loc"][1:], choices)]} for one in error.errors()]
-    return of_mistakes(told)
+    told = [{**one, "loc": (*one["loc"][:1], *_inside(one["loc"][1:], choices))} for one in error.errors()]
+    return of_mistakes(told, error.body)
 
 
 def _inside(place: Sequence[object], choices: frozenset[str]) -> Sequence[object]:

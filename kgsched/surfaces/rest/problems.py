@@ -103,13 +103,30 @@ def of_error(error: KgschedError) -> Response:
     return problem(status, kind, str(error), headers, near=near)
 
 
-def of_mistakes(errors: Sequence[Mapping[str, Any]]) -> Response:
+def of_mistakes(errors: Sequence[Mapping[str, Any]], body: object = None) -> Response:
     """The problem of a request that is not as the schema says. What was sent is not repeated."""
+    found: dict[str, list[str]] = {}
+    for one in errors:
+        place = _sent(one, body) if one["loc"][:1] == ("body",) else one["loc"]
+        found.setdefault("/" + "/".join(_escape(part) for part in place), []).append(str(one["msg"]))
     mistakes = [
-        {"pointer": "/" + "/".join(_escape(part) for part in one["loc"]), "detail": str(one["msg"])} for one in errors
-    ][:20]
+        {"pointer": place, "detail": ", or: ".join(dict.fromkeys(said))} for place, said in list(found.items())[:20]
+    ]
     first = mistakes[0] if mistakes else {"pointer": "/", "detail": "it is invalid"}
     return problem(422, "invalid-request", f"{first['pointer']}: {first['detail']}", errors=mistakes)
+
+
+def _sent(error: Mapping[str, Any], body: object) -> Sequence[object]:
+    """The place of a mistake in what was sent: of a choice between kinds, the name of the kind is no part of it."""
+    place: list[object] = [error["loc"][0]]
+    for part in error["loc"][1:]:
+        last = part == error["loc"][-1] and error.get("type") == "missing"
+        if (isinstance(body, Mapping) and part in body) or (isinstance(body, list) and isinstance(part, int)):
+            body = body[part]
+        elif not last:
+            continue
+        place.append(part)
+    return place
 
 
 def _escape(part: object) -> str:

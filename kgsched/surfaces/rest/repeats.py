@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 HEADER = "idempotency-key"
 REPEATED = "Idempotency-Replayed"
 MARK = "mark"
-PATIENCE_MS = 120_000
+PATIENCE_MS = 10_000  # a second request under way beside the first does no harm: deeds are done once
 MAX_KEY = 255
 MAX_KEPT = 512 * 1024
 _CHANGING = frozenset({"POST", "PATCH"})
@@ -48,12 +48,14 @@ class Repeats:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
-        text = headers.get(HEADER)
+        texts = headers.getlist(HEADER)
+        text = ", ".join(texts) if texts else None
         if text is None or scope["method"] not in _CHANGING or not scope["path"].startswith(("/v1/", "/graph/")):
             await self._app(scope, receive, send)
             return
-        if not 1 <= len(text) <= MAX_KEY or not text.isascii() or not text.isprintable():
-            refusal = problem(422, "invalid-value", f"Idempotency-Key must be 1 to {MAX_KEY} printable characters")
+        if len(texts) > 1 or not 1 <= len(text) <= MAX_KEY or not text.isascii() or not text.isprintable():
+            what = f"Idempotency-Key must be one header of 1 to {MAX_KEY} printable ASCII characters"
+            refusal = problem(422, "invalid-value", what)
             await refusal(scope, receive, send)
             return
         await self._once(scope, receive, send, key_of(scope["state"]["caller"], text))
@@ -132,7 +134,11 @@ def _told(row: dict[str, object], print_: str) -> ASGIApp:
     if row["print"] != print_:
         return problem(422, "key-reused", "this Idempotency-Key was sent with another request; use a fresh one")
     if row["status"] is None:
-        return problem(409, "under-way", "the first request with this key is still under way", {"Retry-After": "1"})
+        text = (
+            "the first request with this key is under way; send it again in a moment "
+            f"(if its daemon died, that counts as lost after {PATIENCE_MS // 1000} s)"
+        )
+        return problem(409, "under-way", text, {"Retry-After": "1"})
     from starlette.responses import Response
 
     headers = {REPEATED: "true"} | ({"ETag": str(row["etag"])} if row["etag"] else {})
