@@ -41,7 +41,7 @@ def distinct(tasks: Sequence[NewTask], *, no_twin_keys: bool) -> tuple[list[NewT
             kept.append(task)
             continue
         if task.on_conflict is OnConflict.REFUSE or (other.type, other.payload) != (task.type, task.payload):
-            raise twice(by, task)
+            raise Conflict(f"{twice(by, task)}; nothing was enqueued")
         twins[task.uid] = other.uid
     known = {uid: Enqueued(other, other, Answer.EXISTING) for uid, other in twins.items()}
     return [renamed(task, known) for task in kept], twins
@@ -95,7 +95,7 @@ def conflict(by: str, task: NewTask, holder: str) -> Conflict:
 def twice(by: str, task: NewTask) -> Conflict:
     """Two tasks of one enqueue that name the same id or key, and are not the same."""
     what = f"key {task.key!r}" if by == "key" else f"id {task.id or task.uid!r}"
-    return Conflict(f"{what} comes twice in this enqueue, and not for the same task; nothing was enqueued")
+    return Conflict(f"{what} comes twice in this enqueue, and not for the same task")
 
 
 def refuse(row: Mapping[str, Any], tasks: Sequence[NewTask]) -> None:

@@ -10,7 +10,7 @@ from kgsched.core.states import Status
 from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict
 from kgsched.errors import Conflict, StorageConflict
 from kgsched.ports import Transaction
-from kgsched.store.enqueue_answers import created, key_answer, made, recognise, refuse
+from kgsched.store.enqueue_answers import created, key_answer, made, recognise, refuse, twice
 from kgsched.store.enqueue_rows import (
     Kinds,
     out_of_order,
@@ -88,6 +88,8 @@ class Writer:
         done = {}
         for row in rows:
             task = tasks[row["asked"]]
+            if row["uid"] in tasks and row["answer"] != Answer.CREATED and _refuses(task, row):
+                raise twice("key", task)
             takes_over = task.on_conflict is OnConflict.REPLACE and row["answer"] not in (Answer.CREATED, "gone")
             done[task.uid] = await self._replace(task, row) if takes_over else key_answer(task, row)
         return done
@@ -115,6 +117,12 @@ class Writer:
         refuse(rows[0], tasks)
         statuses = {uid: Status(status) for uid, status, _ in rows[0]["tasks"]}
         return {task.uid: created(task, statuses.get(task.uid)) for task in tasks}
+
+
+def _refuses(task: NewTask, row: dict[str, Any]) -> bool:
+    if task.on_conflict is OnConflict.REPLACE:
+        return False
+    return task.on_conflict is OnConflict.REFUSE or row["answer"] == "conflict"
 
 
 class Joiner:

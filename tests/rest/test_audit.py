@@ -36,7 +36,7 @@ async def test_changes_are_kept_and_looks_are_not(http: HttpApp, app: Kgsched) -
         await web.post("/v1/tasks/nothing/cancel")
         await web.post("/v1/tasks/t/prioritize", json={"priority": "low"})
     assert await entries(app) == [
-        ("ada", "rest", "cancel", "", "refused"),
+        ("ada", "rest", "tasks.cancel", "", "refused"),
         ("ada", "rest", "tasks.enqueue", "t", "done"),
         ("ada", "rest", "tasks.prioritize", "t", "done"),
         ("ada", "rest", "tasks.cancel", "t", "done"),

@@ -221,6 +221,12 @@ async def test_odd_keys_are_refused(web: httpx.AsyncClient, key: str | bytes) ->
     problem(await web.send(request), 422)
 
 
+async def test_two_keys_of_one_request_are_refused(web: httpx.AsyncClient, world: World) -> None:
+    answer = await web.post("/v1/tasks", json={"type": "read"}, headers=[("Idempotency-Key", key) for key in "ab"])
+    assert "one header" in problem(answer, 422)["detail"]
+    assert await world.count("MATCH (t:Task)") == 0
+
+
 async def test_old_answers_are_forgotten(web: httpx.AsyncClient, app: Kgsched, world: World) -> None:
     await web.post("/v1/tasks", json={"type": "read"}, headers=KEY)
     assert (await app.store.answers.forget()).count == 0

@@ -99,6 +99,11 @@ async def test_a_mistake_is_pointed_at_where_it_was_sent(web: httpx.AsyncClient)
         assert f"/body/{missing}" in [one["pointer"] for one in found["errors"]]
     odd = problem(await web.post("/graph/schedules", json={"action": "show", "name": "hourly", "show": 1}), 422)
     assert [one["pointer"] for one in odd["errors"]] == ["/body/show"]
+    odd = problem(
+        await web.post("/v1/tasks/batch", json={"tasks": [{"type": "read"}, {"type": "read", "priority": []}]}), 422
+    )
+    assert [one["pointer"] for one in odd["errors"]] == ["/body/tasks/1/priority"]
+    assert ", or: " in odd["errors"][0]["detail"]
 
 
 async def test_run_now_is_accepted_not_done(web: httpx.AsyncClient) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ async def test_a_transaction_with_a_part_of_a_refused_batch_says_that_it_is_roll
 
     async def go_on() -> None:
         async with world.store.graph.transaction() as tx:
-            with pytest.raises(Conflict, match="taken"):
+            with pytest.raises(Conflict, match=r"taken.*will be rolled back"):
                 await world.store.tasks.enqueue([free, taken], tx=tx)
 
     with pytest.raises(Conflict, match="rolled back: an enqueue in it was refused"):
@@ -99,6 +100,25 @@ async def test_a_transaction_in_which_a_statement_broke_off_is_not_silent_about_
     assert await world.count("MATCH (m:Mine)") == 0
 
 
+async def test_a_transaction_that_is_over_says_so(world: World) -> None:
+    async with world.store.graph.transaction() as tx:
+        pass
+    for late in (tx.run("RETURN 1"), world.store.tasks.enqueue([new_task()], tx=tx)):
+        with pytest.raises(Conflict, match="this transaction is over"):
+            await late
+
+
+@pytest.mark.parametrize("named", [{"id": "i"}, {"key": "k", "on_conflict": OnConflict.REFUSE}])
+async def test_two_of_one_enqueue_that_are_not_the_same_are_told_apart(world: World, named: dict[str, Any]) -> None:
+    """No task is named that was never there."""
+    with pytest.raises(Conflict, match=r"comes twice in this enqueue.*nothing was enqueued"):
+        await world.enqueue(new_task(**named), new_task(**named, payload=OTHER))
+    with pytest.raises(Conflict, match="comes twice in this enqueue"):
+        async with world.store.graph.transaction() as tx:
+            await world.store.tasks.enqueue([new_task(**named), new_task(**named, payload=OTHER)], tx=tx)
+    assert await world.count("MATCH (t:Task)") == 0
+
+
 async def test_a_transaction_that_its_user_rolled_back_ends_in_peace(world: World) -> None:
     async with world.store.graph.transaction() as tx:
         await tx.run("CREATE (:Mine)")
@@ -116,7 +136,7 @@ async def test_an_enqueue_that_was_refused_as_a_whole_leaves_the_transaction_as_
     async with world.store.graph.transaction() as tx:
         (mine,) = await world.store.tasks.enqueue([new_task()], tx=tx)
         for one in refused:
-            with pytest.raises(KgschedError):
+            with pytest.raises(KgschedError, match="nothing was enqueued"):
                 await world.store.tasks.enqueue([one], tx=tx)
     assert await world.statuses(mine) == ["pending"]
     assert await world.count("MATCH (t:Task)") == 3

@@ -114,6 +114,26 @@ async def test_one_bad_request_among_many_enqueues_none(operations: Operations, 
     assert (await world.cypher("MATCH (t:Task) RETURN count(t) AS n"))[0]["n"] == 0
 
 
+async def test_of_many_the_one_that_is_wrong_is_named(operations: Operations, world: World) -> None:
+    good = EnqueueRequest("read")
+    bad: list[tuple[EnqueueRequest, type[Exception], str]] = [
+        (EnqueueRequest("read", delay=-5), InvalidValue, "task 1 of this enqueue: delay -5 is not a duration"),
+        (
+            EnqueueRequest("read", key="k", unique_for="a day"),
+            InvalidValue,
+            "task 1 of this enqueue: unique_for 'a day'",
+        ),
+        (EnqueueRequest("read", after=["nobody"]), NotFound, "task 1 of this enqueue: .*'nobody'"),
+    ]
+    for request, kind, said in bad:
+        with pytest.raises(kind, match=said):
+            await operations.tasks.enqueue_many([good, request])
+    for odd in ([{"type": "read"}], "read", [lambda: None]):
+        with pytest.raises(InvalidValue, match="EnqueueRequest"):
+            await operations.tasks.enqueue_many(odd)  # type: ignore[arg-type]
+    assert await world.count("MATCH (t:Task)") == 0
+
+
 async def test_all_options_reach_the_task(operations: Operations, world: World) -> None:
     done = await operations.tasks.enqueue(
         EnqueueRequest(

@@ -70,6 +70,7 @@ GOOD: list[str] = [
     "MATCH (n) RETURN n.use, n.terminate, n.call LIMIT 1",
     "MATCH (call:PhoneCall) WHERE call.id IN ['a'] AND call IS NOT NULL RETURN call.id, call AS c ORDER BY call.id",
     "MATCH (use:Case {id: 'a'}) WHERE use.id = 'a' AND use IS NOT NULL RETURN use.id, use {.id} AS u ORDER BY use DESC",
+    "MATCH (terminate:Task) RETURN count(terminate) AS terminate",
     "MATCH (n) WITH n AS use MATCH (use)-->(m) RETURN m.id AS use UNION MATCH (n) RETURN n.id AS use LIMIT 1",
     r"MATCH (t:Task) WHERE t.id =~ '^[a-z0-9_.(|)-]+$' OR t.id =~ 'a\\.b\\(c\\)' OR t.id =~ '(?i)FEED.*' RETURN t.id",
     "MATCH (a)-[:A|USE|B]->(b), (c)-[:A | USE]->(d) RETURN count(*)",

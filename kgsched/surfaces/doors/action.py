@@ -40,6 +40,13 @@ class Desk:
 
 
 Run = Callable[[Desk, Any], Awaitable[Any]]
+_NOUNS = {  # as the audit knows what was done
+    Scope.WRITE_TASK: "tasks",
+    Scope.WRITE_WORK_ITEM: "tasks",
+    Scope.WRITE_SCHEDULE: "schedules",
+    Scope.WRITE_WORKER: "cluster",
+    Scope.WRITE_ADMIN: "jobs",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ class Action:
 
     async def __call__(self, desk: Desk, given: Arguments) -> Answer:
         """Carry it out. Raises Forbidden, and what the operation raises."""
-        await desk.need(self.scope, None if self.reads else self.name)
+        await desk.need(self.scope, None if self.reads else f"{_NOUNS[self.scope]}.{self.name}")
         return self.answer.model_validate(await self.run(desk, given), from_attributes=True)
 
 
