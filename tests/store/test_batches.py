@@ -88,8 +88,10 @@ async def test_a_transaction_in_which_a_statement_broke_off_is_not_silent_about_
         async with world.store.graph.transaction() as tx:
             await tx.run("CREATE (:Mine)")
             if how == "it failed":
-                with pytest.raises(KgschedError):
+                with pytest.raises(KgschedError, match="by zero"):
                     await tx.run("RETURN 1 / 0")
+                with pytest.raises(StoreError, match=r"leave its block.*by zero"):
+                    await world.store.tasks.enqueue([new_task()], tx=tx)
                 return
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(0.05):
