@@ -259,7 +259,7 @@ class OpenTransaction:
         if self._inner.closed():
             raise Conflict("this transaction is over; statements and enqueues in it belong inside of its block")
         if self._failed is not None:
-            raise StoreError(f"a statement of this transaction failed, which undid it; leave its block ({self._failed})")
+            raise StoreError(f"a statement of this transaction failed and undid it; leave its block ({self._failed})")
 
     async def run(self, cypher: str, /, **params: Any) -> list[dict[str, Any]]:
         self._check()
