@@ -22,7 +22,7 @@ class Answers:
         self._client = client
 
     async def take(self, key: str, print_: str, holder: str, keep_ms: int, patience_ms: int) -> dict[str, Any]:
-        """Row {mine, print, since, status, body, kind, etag}."""
+        """Row {mine, again, print, since, status, body, kind, etag}."""
         for _ in range(_TRIES):
             rows = await self._client.run(
                 "idempotency/take", key=key, print=print_, holder=holder, keep_ms=keep_ms, patience_ms=patience_ms

@@ -237,6 +237,12 @@ class Client:
         await self._driver.close()
 
 
+def _undone(error: Exception, doing: str) -> KgschedError:
+    if isinstance(error, Neo4jError) and quick(error):
+        return StorageConflict(f"{doing}: {error.code}; it undid the transaction, so do its block again")
+    return translate(error, doing)
+
+
 class OpenTransaction:
     """A transaction that is open: the user's Cypher, or a statement of kgsched by name."""
 
@@ -267,7 +273,7 @@ class OpenTransaction:
             result = await self._inner.run(cypher, params)
             return await result.data()
         except (Neo4jError, DriverError, OSError) as error:
-            self._failed = translate(error, "statement in a transaction")
+            self._failed = _undone(error, "statement in a transaction")
             raise self._failed from error
 
     async def named(self, name: str, /, **params: Any) -> list[dict[str, Any]]:
@@ -277,7 +283,7 @@ class OpenTransaction:
             result = await self._inner.run(self._prefix + one.text, one.arguments(params))
             return await result.data()
         except (Neo4jError, DriverError, OSError) as error:
-            self._failed = translate(error, name)
+            self._failed = _undone(error, name)
             raise self._failed from error
 
     async def commit(self) -> None:

@@ -146,7 +146,11 @@ class Joiner:
             rows = await _take_keys(tx.named, kinds.lasting)
             self.wrote |= any(row["answer"] == Answer.CREATED for row in rows)
             lasting = {task.uid: task for task in kinds.lasting}
-            done |= {row["asked"]: key_answer(lasting[row["asked"]], row) for row in rows}
+            for row in rows:
+                task = lasting[row["asked"]]
+                if row["uid"] in lasting and row["answer"] != Answer.CREATED and _refuses(task, row):
+                    raise twice("key", task)
+                done[row["asked"]] = key_answer(task, row)
         if free := [*kinds.plain, *kinds.keyed]:
             done |= await _enqueue_plain(tx.named, free)
             self.wrote = True

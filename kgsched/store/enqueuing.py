@@ -140,6 +140,9 @@ async def _enqueue_in(tx: Transaction, tasks: Sequence[NewTask]) -> dict[str, En
     try:
         for batch in batches(tasks):
             await joiner.write([renamed(task, joiner.done) for task in batch])
+    except UniqueViolation as error:
+        why = "another transaction has just taken the same id or key, which undid this one: do its block again"
+        raise Conflict(f"cannot enqueue: {why}") from error
     except (Conflict, NotFound) as error:
         if not joiner.wrote:
             raise type(error)(f"{error}; nothing was enqueued") from None

@@ -151,6 +151,16 @@ async def test_a_key_is_for_one_request_though_nobody_knows_what_came_of_it(
     assert (again.status_code, again.json()) == (201, first.json())
 
 
+async def test_a_refusal_of_what_is_sent_again_gives_the_key_to_no_other_request(
+    web: httpx.AsyncClient, world: World, app: Kgsched
+) -> None:
+    await app.enqueue("read", id="p")
+    assert (await web.post("/v1/tasks/p/cancel", headers=KEY)).status_code == 200
+    await cut_off(world)
+    problem(await web.post("/v1/tasks/p/cancel", headers=KEY), 409)  # it is cancelled
+    problem(await web.post("/v1/tasks", json={"type": "ask"}, headers=KEY), 422)
+
+
 async def test_a_key_that_is_taken_while_old_ones_are_forgotten_is_kept(
     web: httpx.AsyncClient, app: Kgsched, world: World
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from kgsched.core.limits import MAX_BATCH_ROWS
 from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict, Unique
 from kgsched.errors import Conflict, KgschedError, NotFound, StoreError
+from tests.store.races.race import BLOCKED
 from tests.store.worlds import World, new_task
 
 OTHER = '{"other":1}'
@@ -110,7 +111,9 @@ async def test_a_transaction_that_is_over_says_so(world: World) -> None:
             await late
 
 
-@pytest.mark.parametrize("named", [{"id": "i"}, {"key": "k", "on_conflict": OnConflict.REFUSE}])
+@pytest.mark.parametrize(
+    "named", [{"id": "i"}, {"key": "k", "on_conflict": OnConflict.REFUSE}, {"key": "k", "unique": Unique.EVER}]
+)
 async def test_two_of_one_enqueue_that_are_not_the_same_are_told_apart(world: World, named: dict[str, Any]) -> None:
     """No task is named that was never there."""
     with pytest.raises(Conflict, match=r"comes twice in this enqueue.*nothing was enqueued"):
@@ -119,6 +122,22 @@ async def test_two_of_one_enqueue_that_are_not_the_same_are_told_apart(world: Wo
         async with world.store.graph.transaction() as tx:
             await world.store.tasks.enqueue([new_task(**named), new_task(**named, payload=OTHER)], tx=tx)
     assert await world.count("MATCH (t:Task)") == 0
+
+
+async def test_of_two_transactions_that_take_one_key_at_once_one_is_told_to_begin_anew(world: World) -> None:
+    async def go_on() -> None:
+        async with world.store.graph.transaction() as second:
+            await second.run("CREATE (:Mine)")
+            await world.store.tasks.enqueue([new_task(id="i")], tx=second)
+
+    async with world.store.graph.transaction() as first:
+        await world.store.tasks.enqueue([new_task(id="i")], tx=first)
+        late = asyncio.ensure_future(go_on())
+        while not (await world.cypher(BLOCKED))[0]["n"]:  # noqa: ASYNC110 - the server knows it
+            await asyncio.sleep(0.02)
+    with pytest.raises(Conflict, match="do its block again"):
+        await late
+    assert await world.count("MATCH (n:Mine|Task)") == 1
 
 
 async def test_a_transaction_that_its_user_rolled_back_ends_in_peace(world: World) -> None:

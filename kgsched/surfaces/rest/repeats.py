@@ -71,10 +71,10 @@ class Repeats:
             await _told(row, print_)(scope, receive, send)
             return
         scope["state"][MARK] = mark_of(key, row["since"], print_)
-        await self._carry_out(scope, request, receive, send, (key, holder))
+        await self._carry_out(scope, request, receive, send, (key, holder, bool(row["again"])))
 
     async def _carry_out(
-        self, scope: Scope, request: Message, receive: Receive, send: Send, taken: tuple[str, str]
+        self, scope: Scope, request: Message, receive: Receive, send: Send, taken: tuple[str, str, bool]
     ) -> None:
         answer = _Answer(send)
         first = True
@@ -92,13 +92,14 @@ class Repeats:
             await self._remember(answer, *taken)
         await answer.end()  # kept before the client has it all, so that it never asks too early
 
-    async def _remember(self, answer: _Answer, key: str, holder: str) -> None:
+    async def _remember(self, answer: _Answer, key: str, holder: str, again: bool) -> None:
         try:
             if 200 <= answer.status < 300 and len(answer.body) <= MAX_KEPT:
                 text = answer.body.decode("utf-8", "replace")
                 await self._answers().keep(key, holder, answer.status, text, answer.kind, answer.etag)
             else:
-                await self._answers().release(key, holder, refused=400 <= answer.status < 500)
+                refused = 400 <= answer.status < 500 and not again  # the first one may have been carried out
+                await self._answers().release(key, holder, refused=refused)
         except StoreError as error:
             log.error("answer_not_kept", error=str(error))
 
