@@ -8,7 +8,8 @@ CALL () {
   MATCH (t:Task) USING INDEX SEEK t:Task(enqueued_at) WHERE t.enqueued_at >= $enqueued.at AND t.space = $space
     AND (t.enqueued_at > $enqueued.at OR t.uid > $enqueued.name)
   WITH t ORDER BY t.enqueued_at, t.uid LIMIT $n
-  WITH collect(t {.uid, .id, .type, .lane, .schedule, at: t.enqueued_at, name: t.uid}) AS found RETURN 'enqueued' AS source, found
+  WITH collect(t {.uid, .id, .type, .lane, .schedule, at: t.enqueued_at, name: t.uid}) AS found
+  RETURN 'enqueued' AS source, found
   UNION ALL
   CALL () {
     MATCH (t:Task) WHERE t.running_lane IS NOT NULL AND t.session IS NOT NULL RETURN t
@@ -17,18 +18,21 @@ CALL () {
   }
   WITH t WHERE t.space = $space AND (t.started_at > $started.at OR t.started_at = $started.at AND t.uid > $started.name)
   WITH t ORDER BY t.started_at, t.uid LIMIT $n
-  WITH collect(t {.uid, .id, .type, .lane, .schedule, at: t.started_at, name: t.uid}) AS found RETURN 'started' AS source, found
+  WITH collect(t {.uid, .id, .type, .lane, .schedule, at: t.started_at, name: t.uid}) AS found
+  RETURN 'started' AS source, found
   UNION ALL
   MATCH (t:Task) USING INDEX SEEK t:Task(finished_at) WHERE t.finished_at >= $ended.at AND t.space = $space
     AND (t.finished_at > $ended.at OR t.uid > $ended.name)
   WITH t ORDER BY t.finished_at, t.uid LIMIT $n
-  WITH collect(t {.uid, .id, .type, .status, .lane, .schedule, at: t.finished_at, name: t.uid}) AS found RETURN 'ended' AS source, found
+  WITH collect(t {.uid, .id, .type, .status, .lane, .schedule, at: t.finished_at, name: t.uid}) AS found
+  RETURN 'ended' AS source, found
   UNION ALL
   MATCH (a:Attempt) USING INDEX SEEK a:Attempt(ended_at) WHERE a.ended_at >= $runs.at
   MATCH (t:Task)-[:ATTEMPT]->(a) WHERE t.space = $space
   WITH t, a, t.uid + '/' + toString(a.number) AS name
   WHERE a.ended_at > $runs.at OR name > $runs.name
   WITH t, a, name ORDER BY a.ended_at, name LIMIT $n
-  WITH collect(t {.uid, .id, .type, .lane, .schedule, at: a.ended_at, name: name, outcome: a.outcome, began: a.started_at}) AS found RETURN 'runs' AS source, found
+  WITH collect(t {.uid, .id, .type, .lane, .schedule, at: a.ended_at, name: name, outcome: a.outcome, began: a.started_at}) AS found
+  RETURN 'runs' AS source, found
 }
 RETURN source, timestamp() AS now, found

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kgsched.core.limits import KEEP_ANSWERS_MS
 from kgsched.core.task import Swept
 from kgsched.errors import StorageConflict
-from kgsched.store.client import Client, OpenTransaction
+from kgsched.store.client import Client
+from kgsched.store.open_transaction import OpenTransaction
 
 Outcome = TypeVar("Outcome")
 _TRIES = 8
@@ -45,24 +47,28 @@ class Answers:
         return Swept("forget_answers", count, more=count >= n)
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a deed is known by, and for how long (ms)."""
+
+    key: str
+    keep_ms: int = KEEP_ANSWERS_MS
+
+
 async def once(
-    tx: OpenTransaction,
-    mark: str,
-    deed: Callable[[], Awaitable[Outcome]],
-    done: Callable[[Outcome], bool] = bool,
-    keep_ms: int = KEEP_ANSWERS_MS,
+    tx: OpenTransaction, mark: Mark, deed: Callable[[], Awaitable[Outcome]], done: Callable[[Outcome], bool] = bool
 ) -> Outcome:
     """What a deed came to (a JSON value): when it was done under this mark before, what it came to then.
 
     The outcome is kept by the transaction of the deed itself, if `done` says that there is something to keep.
     """
-    row = (await tx.named("idempotency/begin", key=mark, keep_ms=keep_ms))[0]
+    row = (await tx.named("idempotency/begin", key=mark.key, keep_ms=mark.keep_ms))[0]
     if row["outcome"] is not None:
         before: Outcome = json.loads(row["outcome"])
         return before
     outcome = await deed()
     if done(outcome):
-        await tx.named("idempotency/settle", key=mark, outcome=json.dumps(outcome))
+        await tx.named("idempotency/settle", key=mark.key, outcome=json.dumps(outcome))
     return outcome
 
 
@@ -72,6 +78,7 @@ async def done_once(
     """Rows of a statement that answers with one row or none; with a mark, those of the time when it did something."""
     if mark is None:
         return await client.run(name, **params)
+    own = Mark(mark)
     return await client.atomically(
-        name, lambda tx: once(tx, mark, lambda: tx.named(name, **params), lambda rows: bool(rows) and done(rows[0]))
+        name, lambda tx: once(tx, own, lambda: tx.named(name, **params), lambda rows: bool(rows) and done(rows[0]))
     )

@@ -5,31 +5,27 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import structlog
-from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncTransaction, Query
+from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, Query
 from neo4j.exceptions import (
-    AuthError,
     ConfigurationError,
-    ConstraintError,
     DriverError,
     Neo4jError,
-    ServiceUnavailable,
-    SessionExpired,
 )
 
 from kgsched.core.limits import check_transaction_time
 from kgsched.errors import (
-    Conflict,
-    KgschedError,
     ServerTooOld,
     StorageConflict,
     StorageConnectionError,
     StoreError,
 )
+from kgsched.store.driver_errors import QUICK_RETRIES, quick, timed_out, translate
+from kgsched.store.open_transaction import OpenTransaction
 from kgsched.store.queries import statement
 
 log = structlog.get_logger(__name__)
@@ -38,59 +34,7 @@ Result = TypeVar("Result")
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 OLDEST_SERVER = (5, 26, 10)
 SILENCE_S = 5.0  # beyond the time after which a server that lives gives up by itself
-QUICK_RETRIES = 40
 OVERTIME_RETRIES = 2
-_QUICK_CODES = (
-    "DeadlockDetected",
-    "LockAcquisitionTimeout",
-    "LockClientStopped",
-    "EntityNotFound",
-    "Outdated",
-)
-_AWAY_CODES = (
-    "DatabaseUnavailable",
-    "NotALeader",
-    "NoThreadsAvailable",
-    "ForbiddenOnReadOnlyDatabase",
-    "DatabaseNotFound",
-)
-
-
-class UniqueViolation(Conflict):
-    """A uid, id, key or name that exists already."""
-
-
-def quick(error: Neo4jError) -> bool:
-    """Whether the same statement may simply be sent again at once."""
-    return any(code in (error.code or "") for code in _QUICK_CODES)
-
-
-def timed_out(error: Neo4jError) -> bool:
-    """Whether the server ended the transaction for its time: it was rolled back."""
-    return "TransactionTimedOut" in (error.code or "")
-
-
-def translate(error: Exception, doing: str) -> KgschedError:
-    """The error of kgsched for an error of the driver."""
-    if isinstance(error, ConstraintError):
-        return UniqueViolation(f"{doing}: {error.message}")
-    if isinstance(error, AuthError):
-        return StoreError(f"{doing}: the database refused the user or password; check KGSCHED_NEO4J_USER and _PASSWORD")
-    if isinstance(error, (ServiceUnavailable, SessionExpired, ConfigurationError, OSError)):
-        why = " ".join(str(error).split())
-        return StorageConnectionError(f"{doing}: the database does not answer ({why}); `kgsched doctor` tells more")
-    if isinstance(error, Neo4jError):
-        code = error.code or ""
-        if any(one in code for one in _AWAY_CODES) or "AuthorizationExpired" in code:
-            return StorageConnectionError(f"{doing}: the database is not ready ({code})")
-        if timed_out(error):
-            return StorageConflict(f"{doing}: the database is too busy; it was rolled back after its time was over")
-        if quick(error):
-            return StorageConflict(f"{doing}: {code} lasted over {QUICK_RETRIES} tries")
-        return StoreError(f"{doing}: {code}: {error.message}")
-    if isinstance(error, DriverError):
-        return StorageConnectionError(f"{doing}: {error}")
-    return StoreError(f"{doing}: {error}")
 
 
 class Client:
@@ -235,70 +179,3 @@ class Client:
 
     async def close(self) -> None:
         await self._driver.close()
-
-
-def _undone(error: Exception, doing: str) -> KgschedError:
-    if isinstance(error, Neo4jError) and quick(error):
-        return StorageConflict(f"{doing}: {error.code}; it undid the transaction, so do its block again")
-    return translate(error, doing)
-
-
-class OpenTransaction:
-    """A transaction that is open: the user's Cypher, or a statement of kgsched by name."""
-
-    def __init__(self, inner: AsyncTransaction, prefix: str) -> None:
-        self._inner, self._prefix = inner, prefix
-        self.gates: list[Sequence[str]] = []
-        self.spoiled: str | None = None
-        self._failed: KgschedError | None = None
-        self._over = False
-
-    def spoil(self, why: str) -> None:
-        """Refuse the commit: what was written cannot stay as it is."""
-        self.spoiled = why
-
-    def owe(self, gates: Iterable[Sequence[str]]) -> None:
-        """Gates [space, key] to admit to, once this is committed."""
-        self.gates += gates
-
-    def _check(self) -> None:
-        if self._inner.closed():
-            raise Conflict("this transaction is over; statements and enqueues in it belong inside of its block")
-        if self._failed is not None:
-            raise StoreError(f"a statement of this transaction failed and undid it; leave its block ({self._failed})")
-
-    async def run(self, cypher: str, /, **params: Any) -> list[dict[str, Any]]:
-        self._check()
-        try:
-            result = await self._inner.run(cypher, params)
-            return await result.data()
-        except (Neo4jError, DriverError, OSError) as error:
-            self._failed = _undone(error, "statement in a transaction")
-            raise self._failed from error
-
-    async def named(self, name: str, /, **params: Any) -> list[dict[str, Any]]:
-        self._check()
-        one = statement(name)
-        try:
-            result = await self._inner.run(self._prefix + one.text, one.arguments(params))
-            return await result.data()
-        except (Neo4jError, DriverError, OSError) as error:
-            self._failed = _undone(error, name)
-            raise self._failed from error
-
-    async def commit(self) -> None:
-        """Commit, unless it was rolled back on purpose. Raises Conflict or StoreError where nothing can be."""
-        if self._over:
-            return
-        if self.spoiled is not None:
-            raise Conflict(f"the transaction was rolled back: {self.spoiled}")
-        if self._failed is not None:
-            raise StoreError(f"the transaction was rolled back: a statement in it failed ({self._failed})")
-        if self._inner.closed():
-            raise StoreError("the transaction was rolled back: a statement in it was cancelled")
-        self._over = True
-        await self._inner.commit()
-
-    async def rollback(self) -> None:
-        self._over = True
-        await self._inner.rollback()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from kgsched.core.lanes import BEST_EFFORT
@@ -66,11 +66,17 @@ def recognise(batch: Iterable[NewTask], rows: Iterable[dict[str, Any]]) -> dict[
     return known
 
 
-def key_answer(task: NewTask, row: Mapping[str, Any]) -> Enqueued:
-    """What a row of enqueue_keyed or enqueue_unique says, unless it is to replace. Raises Conflict."""
+def key_answer(task: NewTask, row: Mapping[str, Any], among: Container[str]) -> Enqueued:
+    """What a row of enqueue_keyed or enqueue_unique says, unless it is to replace; `among`: uids of this enqueue.
+
+    Raises Conflict.
+    """
     if row["answer"] == Answer.CREATED:
         return Enqueued(row["uid"], row["id"], Answer.CREATED, Status(row["status"]))
-    if (task.on_conflict is OnConflict.REFUSE and row["id"] != task.id) or row["answer"] == "gone":
+    refuses = task.on_conflict is OnConflict.REFUSE and row["id"] != task.id
+    if row["uid"] in among and (refuses or row["answer"] == "conflict"):
+        raise twice("key", task)
+    if refuses or row["answer"] == "gone":
         raise Conflict(f"key {task.key!r} is taken by task {row['id'] or '(purged)'!r}")
     if row["answer"] == "conflict":
         raise conflict("key", task, row["id"])

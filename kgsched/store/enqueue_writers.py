@@ -10,7 +10,7 @@ from kgsched.core.states import Status
 from kgsched.core.task import Answer, Enqueued, NewTask, OnConflict
 from kgsched.errors import Conflict, StorageConflict
 from kgsched.ports import Transaction
-from kgsched.store.enqueue_answers import created, key_answer, made, recognise, refuse, twice
+from kgsched.store.enqueue_answers import created, key_answer, made, recognise, refuse
 from kgsched.store.enqueue_rows import (
     Kinds,
     out_of_order,
@@ -88,10 +88,8 @@ class Writer:
         done = {}
         for row in rows:
             task = tasks[row["asked"]]
-            if row["uid"] in tasks and row["answer"] != Answer.CREATED and _refuses(task, row):
-                raise twice("key", task)
             takes_over = task.on_conflict is OnConflict.REPLACE and row["answer"] not in (Answer.CREATED, "gone")
-            done[task.uid] = await self._replace(task, row) if takes_over else key_answer(task, row)
+            done[task.uid] = await self._replace(task, row) if takes_over else key_answer(task, row, tasks)
         return done
 
     async def _replace(self, task: NewTask, row: dict[str, Any]) -> Enqueued:
@@ -119,12 +117,6 @@ class Writer:
         return {task.uid: created(task, statuses.get(task.uid)) for task in tasks}
 
 
-def _refuses(task: NewTask, row: dict[str, Any]) -> bool:
-    if task.on_conflict is OnConflict.REPLACE:
-        return False
-    return task.on_conflict is OnConflict.REFUSE or row["answer"] == "conflict"
-
-
 class Joiner:
     """Writes into a transaction of the user's: no lock is taken on what exists, edges are made after its commit.
 
@@ -146,11 +138,7 @@ class Joiner:
             rows = await _take_keys(tx.named, kinds.lasting)
             self.wrote |= any(row["answer"] == Answer.CREATED for row in rows)
             lasting = {task.uid: task for task in kinds.lasting}
-            for row in rows:
-                task = lasting[row["asked"]]
-                if row["uid"] in lasting and row["answer"] != Answer.CREATED and _refuses(task, row):
-                    raise twice("key", task)
-                done[row["asked"]] = key_answer(task, row)
+            done |= {row["asked"]: key_answer(lasting[row["asked"]], row, lasting) for row in rows}
         if free := [*kinds.plain, *kinds.keyed]:
             done |= await _enqueue_plain(tx.named, free)
             self.wrote = True

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kgsched.core.limits import KEEP_ANSWERS_MS
 from kgsched.core.states import Status
 from kgsched.core.task import Answer, Enqueued, NewTask
 from kgsched.errors import Conflict, NotFound, StorageConflict, StorageConnectionError
 from kgsched.ports import Transaction
-from kgsched.store.answers import once
-from kgsched.store.client import Client, OpenTransaction, UniqueViolation
+from kgsched.store.answers import Mark, once
+from kgsched.store.client import Client
+from kgsched.store.driver_errors import UniqueViolation
 from kgsched.store.enqueue_answers import Misplaced, distinct, refuse_best_effort
 from kgsched.store.enqueue_rows import Kinds, batches, needs_mark, renamed, renumbered
 from kgsched.store.enqueue_writers import Joiner, Writer, existing, own
 from kgsched.store.gates import Gates
+from kgsched.store.open_transaction import OpenTransaction
 
 _TRIES = 8
 _ASK_AGAIN = 3
 _KEEP_OWN_MS = 3_600_000
-_OWN = "batch:"
 
 
 def _nobody() -> dict[str, Enqueued]:
@@ -62,9 +62,9 @@ class Enqueuing:
     async def _enqueue_all(self, tasks: Sequence[NewTask], mark: str | None) -> dict[str, Enqueued]:
         done = _nobody()
         for place, batch in enumerate(batches(tasks)):
-            its = None if mark is None else f"{mark}:{place}"
+            its = None if mark is None else Mark(f"{mark}:{place}")
             if its is None and needs_mark(batch):
-                its = f"{_OWN}{batch[0].uid}"
+                its = Mark(f"batch:{batch[0].uid}", _KEEP_OWN_MS)
             try:
                 done |= await self._repeat([renamed(task, done) for task in batch], its)
             except (Conflict, NotFound) as error:
@@ -73,7 +73,7 @@ class Enqueuing:
             await self._gates.admit((task.space, task.gate) for task in batch if task.gate)
         return done
 
-    async def _repeat(self, batch: list[NewTask], mark: str | None) -> dict[str, Enqueued]:
+    async def _repeat(self, batch: list[NewTask], mark: Mark | None) -> dict[str, Enqueued]:
         """A lost answer is asked again with the same uids and mark: what was written the first time is found."""
         asked = [task.uid for task in batch]
         lost = moved = 0
@@ -91,7 +91,7 @@ class Enqueuing:
                     raise
                 batch = renumbered(batch, error.waited_for)
 
-    async def _enqueue(self, batch: list[NewTask], mark: str | None, *, again: bool) -> dict[str, Enqueued]:
+    async def _enqueue(self, batch: list[NewTask], mark: Mark | None, *, again: bool) -> dict[str, Enqueued]:
         done = await own(self._client.run, batch) if again and mark is None else _nobody()
         left = [task for task in batch if task.uid not in done]
         for _ in range(_TRIES):
@@ -119,7 +119,7 @@ class Enqueuing:
         return done
 
     async def _write_once(
-        self, mark: str, batch: list[NewTask], left: list[NewTask], known: dict[str, Enqueued]
+        self, mark: Mark, batch: list[NewTask], left: list[NewTask], known: dict[str, Enqueued]
     ) -> dict[str, Enqueued]:
         """Write what is left of a batch, and what came of the whole batch, in one transaction."""
 
@@ -128,8 +128,7 @@ class Enqueuing:
             done |= known
             return {"tasks": [_kept(done[task.uid]) for task in batch], "freed": freed}
 
-        keep_ms = _KEEP_OWN_MS if mark.startswith(_OWN) else KEEP_ANSWERS_MS
-        outcome = await self._client.atomically("enqueue", lambda tx: once(tx, mark, lambda: write(tx), bool, keep_ms))
+        outcome = await self._client.atomically("enqueue", lambda tx: once(tx, mark, lambda: write(tx)))
         await self._gates.admit(outcome["freed"])
         return {task.uid: _told(kept) for task, kept in zip(batch, outcome["tasks"], strict=True)}
 

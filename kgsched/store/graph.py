@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from kgsched.store.client import Client, OpenTransaction
+from kgsched.store.client import Client
 from kgsched.store.gates import Gates
+from kgsched.store.open_transaction import OpenTransaction
 
 
 class Graph:

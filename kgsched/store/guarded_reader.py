@@ -13,7 +13,8 @@ from neo4j.exceptions import BrokenRecordError, DriverError, Neo4jError
 
 from kgsched.core.query_guard import QueryAnswer, check_plan, check_text
 from kgsched.errors import BudgetExceeded, InvalidValue
-from kgsched.store.client import Client, translate
+from kgsched.store.client import Client
+from kgsched.store.driver_errors import translate
 from kgsched.store.plain_values import plain
 
 SECONDS = 4.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neo4j import GraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
 
-from kgsched.store.client import translate
+from kgsched.store.driver_errors import translate
 
 
 def probe(uri: str, user: str, password: str, database: str) -> None:

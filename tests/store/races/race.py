@@ -10,7 +10,7 @@ from typing import Any
 
 from neo4j.exceptions import Neo4jError
 
-from kgsched.store.client import quick
+from kgsched.store.driver_errors import quick
 from kgsched.store.queries import Statement, statement
 from tests.store.worlds import World
 
